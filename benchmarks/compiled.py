@@ -6,17 +6,17 @@ from typing import Any
 
 import numba
 
-from engine import Bits, compiled, popcount
-from engine.compiler.jit import Evaluator, Numbers, Position, Words, kernel
-from engine.contract.positions import unpack, width
-from engine.contract.verbs import INFINITE, index, layer, moves, outcome, play
-from engine.kernels.evaluation import estimate, learned_score
-from engine.kernels.parameters import HALF_FULL
-from engine.kernels.reference import PlainMemory
-from engine.kernels.scores import final_score, limited
-from engine.kernels.table import begin, open_whole, probe, store
-from engine.kernels.tablebase import meaning_at
-from games.othello.discs import mobility
+from cutnode import Bits, compiled, popcount
+from cutnode.compiler.jit import Evaluator, Numbers, Position, Words, kernel
+from cutnode.contract.positions import unpack, width
+from cutnode.contract.verbs import INFINITE, index, layer, moves, outcome, play
+from cutnode.games.othello.discs import mobility
+from cutnode.kernels.evaluation import estimate, learned_score
+from cutnode.kernels.parameters import HALF_FULL
+from cutnode.kernels.reference import PlainMemory
+from cutnode.kernels.scores import final_score, limited
+from cutnode.kernels.table import begin, open_whole, probe, store
+from cutnode.kernels.tablebase import meaning_at
 
 
 @compiled

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engine import legal_moves, load_game
-from engine.contract.verbs import play
-from games.chess.notation import operations_in
+from cutnode import legal_moves, load_game
+from cutnode.contract.verbs import play
+from cutnode.games.chess.notation import operations_in
 
 DATA = Path(__file__).parent / "data"
 

@@ -20,8 +20,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))  # it is also run as a script
 
 from benchmarks.positions import SETS, connect4_set, ffo_endgames
-from engine import Searcher, Table, game_names, legal_moves, load_game, solve_many
-from engine.contract.verbs import play
+from cutnode import Searcher, Table, game_names, legal_moves, load_game, solve_many
+from cutnode.contract.verbs import play
 
 KEPT = Path(__file__).with_name("signature.txt")
 EVERY = 10

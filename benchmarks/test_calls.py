@@ -11,9 +11,9 @@ import pytest
 
 from benchmarks.conftest import Measure
 from benchmarks.positions import random_positions
-from engine import Engine, Searcher, Table, load_game, solve, solve_many
-from engine.batches import run_batch
-from engine.contract.positions import Packed
+from cutnode import Engine, Searcher, Table, load_game, solve, solve_many
+from cutnode.batches import run_batch
+from cutnode.contract.positions import Packed
 
 GAME = load_game("connect4")
 START = GAME.start()
@@ -32,7 +32,7 @@ def calls(engine: Engine) -> dict[str, Callable[[], Any]]:
     """What is called, by name; all but one search or solve again with what they hold."""
     searcher, table = Searcher(GAME, table=1, evaluation="own"), Table(16)
     return {
-        "engine.search": lambda: engine.search(START, depth=1),
+        "cutnode.search": lambda: engine.search(START, depth=1),
         "engine.start, wait": lambda: engine.start(START, depth=1).wait(),
         "searcher reused": lambda: searcher.search(START, depth=1),
         "searcher made": lambda: Searcher(GAME, table=1, evaluation="own").search(START, depth=1),
@@ -42,7 +42,7 @@ def calls(engine: Engine) -> dict[str, Callable[[], Any]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["engine.search", "engine.start, wait", "searcher reused", "searcher made"]
+    "name", ["cutnode.search", "engine.start, wait", "searcher reused", "searcher made"]
 )
 def test_search(measure: Measure, calls: dict[str, Callable[[], Any]], name: str) -> None:
     """A search of one ply."""

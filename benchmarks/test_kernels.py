@@ -20,19 +20,19 @@ from benchmarks.compiled import (
 from benchmarks.conftest import Measure
 from benchmarks.peers.engines import UciProgram, package
 from benchmarks.positions import CHESS_START, KIWIPETE, chess_suite
-from engine import Searcher, Table, alphabeta, legal_moves, load_game, minimax, perft, solve
-from engine.compiler.memory import Memory
-from engine.contract.positions import as_words
-from engine.contract.verbs import INFINITE, chance, chance_outcome, outcome, play
-from engine.kernels.evaluation import evaluation_of, kept_bytes
-from engine.kernels.learned import MOST_STONES
-from engine.kernels.networks import Network
-from engine.kernels.reference import alphabeta_node, plain_dtype
-from engine.kernels.scores import WIN
-from engine.kernels.techniques import choose
-from engine.training.boards import sampled_positions
-from engine.training.designs import design_for
-from engine.training.models import NetworkModel, models_for
+from cutnode import Searcher, Table, alphabeta, legal_moves, load_game, minimax, perft, solve
+from cutnode.compiler.memory import Memory
+from cutnode.contract.positions import as_words
+from cutnode.contract.verbs import INFINITE, chance, chance_outcome, outcome, play
+from cutnode.kernels.evaluation import evaluation_of, kept_bytes
+from cutnode.kernels.learned import MOST_STONES
+from cutnode.kernels.networks import Network
+from cutnode.kernels.reference import alphabeta_node, plain_dtype
+from cutnode.kernels.scores import WIN
+from cutnode.kernels.techniques import choose
+from cutnode.training.boards import sampled_positions
+from cutnode.training.designs import design_for
+from cutnode.training.models import NetworkModel, models_for
 
 slow = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks.conftest import Measure
-from engine import Engine, Table, load_game
+from cutnode import Engine, Table, load_game
 
 GAME = load_game("connect4")
 MEBIBYTE = 1 << 20

@@ -16,9 +16,9 @@ from benchmarks.peers.packages import PEERS
 from benchmarks.peers.programs import Program, Work
 from benchmarks.positions import CHESS_START, chess_suite
 from benchmarks.signature import entries, kept
-from engine import Evaluation, Game, Searcher, alphabeta, load_game
-from engine.kernels.scores import win_distance
-from engine.kernels.techniques import choose
+from cutnode import Evaluation, Game, Searcher, alphabeta, load_game
+from cutnode.kernels.scores import win_distance
+from cutnode.kernels.techniques import choose
 
 slow = pytest.mark.slow
 

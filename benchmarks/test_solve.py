@@ -9,8 +9,8 @@ import pytest
 from benchmarks.conftest import Measure
 from benchmarks.peers.engines import BitBully
 from benchmarks.positions import SETS, chess_suite, connect4_set, ffo_endgames
-from engine import Prover, Searcher, Table, iterate, load_game, solve, solve_many
-from engine.kernels.scores import win_distance
+from cutnode import Prover, Searcher, Table, iterate, load_game, solve, solve_many
+from cutnode.kernels.scores import win_distance
 
 slow = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from benchmarks.conftest import Measure
 WRITTEN = str(Path(__file__).parent.parent / "tests" / "toys" / "fourinarow.py")
 
 FIRST_ANSWER = """
-from engine import Engine, load_game
+from cutnode import Engine, load_game
 game = load_game("connect4")
 with Engine(game) as engine:
     print(engine.solve(game.parse("44444326555535")).value)
@@ -35,12 +35,12 @@ def answer(*arguments: str, cache: Path | None = None) -> str:
     ("arguments", "line"),
     [
         (("-c", "print(1)"), "1"),
-        (("-c", "import engine; print(1)"), "1"),
-        (("-c", "import games.tictactoe; print(1)"), "1"),
+        (("-c", "import cutnode; print(1)"), "1"),
+        (("-c", "import cutnode.games.tictactoe; print(1)"), "1"),
         (("-c", FIRST_ANSWER), "2"),
-        (("-m", "engine", "show", "connect4", "4455"), "moves  1 2 3 4 5 6 7"),
+        (("-m", "cutnode", "show", "connect4", "4455"), "moves  1 2 3 4 5 6 7"),
     ],
-    ids=["python alone", "import engine", "import rules", "first answer", "cutnode show"],
+    ids=["python alone", "import cutnode", "import rules", "first answer", "cutnode show"],
 )
 def test_warm(measure: Measure, arguments: tuple[str, ...], line: str) -> None:
     """With everything compiled before."""
@@ -49,7 +49,7 @@ def test_warm(measure: Measure, arguments: tuple[str, ...], line: str) -> None:
 
 def test_warm_solve(measure: Measure) -> None:
     """The command that the README begins with."""
-    command = ("-m", "engine", "solve", "connect4", "4455", "--json")
+    command = ("-m", "cutnode", "solve", "connect4", "4455", "--json")
 
     def task() -> tuple[None, bool]:
         return None, '"value": 18' in answer(*command)
@@ -64,7 +64,7 @@ def test_cold(measure: Measure, tmp_path: Path, name: str) -> None:
     rounds = iter(range(100))
 
     def task() -> tuple[None, bool]:
-        command = ("-m", "engine", "search", name, "--depth", "8", "--json")
+        command = ("-m", "cutnode", "search", name, "--depth", "8", "--json")
         return None, '"depth": 8' in answer(*command, cache=tmp_path / str(next(rounds)))
 
     measure(task, True, nodes=None, rounds=1)

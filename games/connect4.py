@@ -32,7 +32,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from engine import (
+from cutnode import (
     NO_MOVE,
     Bits,
     PositionError,
@@ -43,10 +43,10 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.bits import WORD, high_product, product, random_index
-from engine.contract.cells import STONES, Grid
-from engine.contract.simd import Words, broadcast, union, words_of
-from engine.contract.variants import board_size, variants
+from cutnode.contract.bits import WORD, high_product, product, random_index
+from cutnode.contract.cells import STONES, Grid
+from cutnode.contract.simd import Words, broadcast, union, words_of
+from cutnode.contract.variants import board_size, variants
 
 DECISIVE = True
 

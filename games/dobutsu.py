@@ -61,7 +61,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine import (
+from cutnode import (
     Bits,
     PositionError,
     compiled,
@@ -71,11 +71,11 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.cells import Grid
-from engine.contract.constants import Constant
-from engine.contract.notation import contents_of, prints_board
-from engine.contract.variants import variants
-from engine.contract.verbs import NO_INDEX
+from cutnode.contract.cells import Grid
+from cutnode.contract.constants import Constant
+from cutnode.contract.notation import contents_of, prints_board
+from cutnode.contract.variants import variants
+from cutnode.contract.verbs import NO_INDEX
 
 DECISIVE = True
 VALUE_LIMIT = 1

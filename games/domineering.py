@@ -12,7 +12,7 @@ or ``/``, of ``.`` free and ``#`` covered cells, and then who is to move, ``vert
 begins if that is not Vertical: ``8x8``, ``5x4,horizontal``.
 
 Encoding: one bit for each free cell, row by row from the top, on large boards in several words
-(:mod:`engine.contract.boards`).  On the board of 4x3::
+(:mod:`cutnode.contract.boards`).  On the board of 4x3::
 
     0  1  2  3
     4  5  6  7
@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from engine import (
+from cutnode import (
     Bits,
     PositionError,
     compiled,
@@ -42,7 +42,7 @@ from engine import (
     popcount,
     quoted,
 )
-from engine.contract.boards import (
+from cutnode.contract.boards import (
     board,
     constant,
     fields,
@@ -53,8 +53,8 @@ from engine.contract.boards import (
     word,
     write,
 )
-from engine.contract.cells import Grid
-from engine.contract.variants import board_size, variants
+from cutnode.contract.cells import Grid
+from cutnode.contract.variants import board_size, variants
 
 DECISIVE = True
 VALUE_LIMIT = 1

@@ -40,7 +40,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine import (
+from cutnode import (
     Bits,
     PositionError,
     compiled,
@@ -51,10 +51,10 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.bits import mix, product, random_index
-from engine.contract.cells import Points, counts
-from engine.contract.notation import contents_of, prints_board
-from engine.contract.variants import variants
+from cutnode.contract.bits import mix, product, random_index
+from cutnode.contract.cells import Points, counts
+from cutnode.contract.notation import contents_of, prints_board
+from cutnode.contract.variants import variants
 
 UNIT = 4
 

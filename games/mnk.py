@@ -11,7 +11,7 @@ may be left out), or a board, rows from the top, separated by line ends or ``/``
 player, ``o`` the second, ``.`` empty.
 
 Encoding: one bit for each cell, row by row from the top, on large boards in several words
-(:mod:`engine.contract.boards`).  On the board of 5x4::
+(:mod:`cutnode.contract.boards`).  On the board of 5x4::
 
      0  1  2  3  4
      5  6  7  8  9
@@ -32,7 +32,7 @@ import functools
 import re
 from typing import Any
 
-from engine import (
+from cutnode import (
     NO_MOVE,
     Bits,
     PositionError,
@@ -44,7 +44,7 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.boards import (
+from cutnode.contract.boards import (
     board,
     constant,
     fields,
@@ -55,8 +55,8 @@ from engine.contract.boards import (
     single,
     write,
 )
-from engine.contract.cells import STONES, Grid
-from engine.contract.variants import variants
+from cutnode.contract.cells import STONES, Grid
+from cutnode.contract.variants import variants
 
 DECISIVE = True
 VALUE_LIMIT = 1

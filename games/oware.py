@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine import (
+from cutnode import (
     Bits,
     PositionError,
     compiled,
@@ -46,11 +46,11 @@ from engine import (
     legal_moves,
     quoted,
 )
-from engine.contract.bits import WORD, highest_index, mix, random_index
-from engine.contract.constants import Constant
-from engine.contract.notation import contents_of, prints_board
-from engine.contract.variants import variants
-from games.kalah import (
+from cutnode.contract.bits import WORD, highest_index, mix, random_index
+from cutnode.contract.constants import Constant
+from cutnode.contract.notation import contents_of, prints_board
+from cutnode.contract.variants import variants
+from cutnode.games.kalah import (
     HIGH_BITS,
     LOW_BITS,
     ONES,

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine import (
+from cutnode import (
     NO_MOVE,
     Bits,
     PositionError,
@@ -46,9 +46,9 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.bits import random_index
-from engine.contract.cells import STONES, Points
-from engine.contract.simd import broadcast, load_words, union, words_of
+from cutnode.contract.bits import random_index
+from cutnode.contract.cells import STONES, Points
+from cutnode.contract.simd import broadcast, load_words, union, words_of
 
 DECISIVE = True
 VALUE_LIMIT = 1

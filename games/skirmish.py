@@ -56,7 +56,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from engine import (
+from cutnode import (
     Bits,
     PositionError,
     compiled,
@@ -69,10 +69,10 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.bits import mix
-from engine.contract.cells import Grid
-from engine.contract.notation import contents_of, prints_board
-from engine.contract.variants import variants
+from cutnode.contract.bits import mix
+from cutnode.contract.cells import Grid
+from cutnode.contract.notation import contents_of, prints_board
+from cutnode.contract.variants import variants
 
 DECISIVE = True
 UNIT = 100

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled, popcount, quoted
-from engine.contract.bits import random_index
-from engine.contract.cells import Grid
+from cutnode import Bits, PositionError, compiled, popcount, quoted
+from cutnode.contract.bits import random_index
+from cutnode.contract.cells import Grid
 
 LINES = tuple(Bits(int(line, 8)) for line in ("7", "70", "700", "111", "222", "444", "421", "124"))
 FULL = Bits(0o777)

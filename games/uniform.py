@@ -48,10 +48,10 @@ import re
 import textwrap
 from typing import Any, NamedTuple
 
-from engine import Bits, PositionError, compiled, play_texts, quoted
-from engine.contract.bits import WORD, high_product, mix, product
-from engine.contract.dispatch import MAX_VALUE
-from engine.contract.variants import variants
+from cutnode import Bits, PositionError, compiled, play_texts, quoted
+from cutnode.contract.bits import WORD, high_product, mix, product
+from cutnode.contract.dispatch import MAX_VALUE
+from cutnode.contract.variants import variants
 
 RANDOM, INCREMENTAL, ORDERED = range(3)
 MODELS = ("random", "incremental", "ordered")

@@ -69,12 +69,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine import Bits, PositionError, compiled, lowest_index, popcount, quoted, without_lowest
-from engine.contract.cells import Points
-from engine.contract.constants import Constant
-from engine.contract.notation import contents_of, prints_board
-from engine.contract.variants import variants
-from engine.contract.verbs import NO_INDEX
+from cutnode import Bits, PositionError, compiled, lowest_index, popcount, quoted, without_lowest
+from cutnode.contract.cells import Points
+from cutnode.contract.constants import Constant
+from cutnode.contract.notation import contents_of, prints_board
+from cutnode.contract.variants import variants
+from cutnode.contract.verbs import NO_INDEX
 
 VALUE_LIMIT = 100
 MAX_MOVES = 8

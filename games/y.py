@@ -13,8 +13,9 @@ blanks may be left out), or a board, rows from the top, separated by line ends o
 first player, ``o`` the second, ``.`` empty.
 
 Encoding: one bit for each cell of a rhombus, row by row from the top, of which the board is the
-lower half, so the rows lie as those of Hex do (:mod:`games.hex.cells`); on large boards in several
-words (:mod:`engine.contract.boards`).  A move is the number of a bit.  On the board of side 4::
+lower half, so the rows lie as those of Hex do (:mod:`cutnode.games.hex.cells`); on large boards in
+several words (:mod:`cutnode.contract.boards`).  A move is the number of a bit.  On the board of
+side 4::
 
               3
            6  7
@@ -35,7 +36,7 @@ import re
 from math import log
 from typing import Any
 
-from engine import (
+from cutnode import (
     NO_MOVE,
     Bits,
     PositionError,
@@ -46,7 +47,7 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.boards import (
+from cutnode.contract.boards import (
     board,
     constant,
     fields,
@@ -60,10 +61,10 @@ from engine.contract.boards import (
     word,
     write,
 )
-from engine.contract.cells import STONES, Hexagons
-from engine.contract.variants import variants
-from games.hex.cells import chain, neighbours
-from games.hex.connections import over_bridge, two_of
+from cutnode.contract.cells import STONES, Hexagons
+from cutnode.contract.variants import variants
+from cutnode.games.hex.cells import chain, neighbours
+from cutnode.games.hex.connections import over_bridge, two_of
 
 DECISIVE = True
 VALUE_LIMIT = 1

@@ -10,7 +10,7 @@ import coverage
 import pytest
 from hypothesis import settings
 
-from engine.compiler import interpreter
+from cutnode.compiler import interpreter
 
 # The first example may compile, and every run tries the same ones.
 settings.register_profile("cutnode", deadline=None, derandomize=True, database=None)
@@ -20,7 +20,7 @@ if coverage.Coverage.current() is not None:
     # Lines count where they stand, not where plain Python would be faster.
     interpreter.folded = lambda function, names: function.__code__
 
-SEARCHING = os.path.join("engine", "search", "")
+SEARCHING = os.path.join("cutnode", "search", "")
 """The folder of the Python that drives searches."""
 
 

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import numpy as np
 from numba import types
 
-from engine import legal_moves
-from engine.compiler.jit import Position, compiled, kernel
-from engine.contract.dispatch import declared
-from engine.contract.positions import coerce
-from engine.contract.verbs import (
+from cutnode import legal_moves
+from cutnode.compiler.jit import Position, compiled, kernel
+from cutnode.contract.dispatch import declared
+from cutnode.contract.positions import coerce
+from cutnode.contract.verbs import (
     index,
     layer,
     moves,

@@ -7,9 +7,9 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from engine import legal_moves, load_game
-from engine.contract.notation import notation_of
-from engine.contract.verbs import chance, chance_outcome, moves_again, order, outcome, play
+from cutnode import legal_moves, load_game
+from cutnode.contract.notation import notation_of
+from cutnode.contract.verbs import chance, chance_outcome, moves_again, order, outcome, play
 
 GAME = load_game("connect4")
 EMPTY = GAME.start()

@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from engine import CutnodeError, Engine, PositionError, iterate, load_game, match, perft, solve
-from engine.adapters import exported, openspiel_game, pettingzoo_env
-from engine.cli.main import main
-from engine.conformance import check
-from engine.contract.errors import ContractError, GameError
-from engine.contract.extras import extra
-from engine.contract.legal import legal_moves
-from engine.contract.verbs import outcome, play, turn
-from engine.kernels.scores import win_distance
-from engine.lab.ablation import ablation
-from engine.playing.players import make_player
-from engine.tree.recording import record_tree
+from cutnode import CutnodeError, Engine, PositionError, iterate, load_game, match, perft, solve
+from cutnode.adapters import exported, openspiel_game, pettingzoo_env
+from cutnode.cli.main import main
+from cutnode.conformance import check
+from cutnode.contract.errors import ContractError, GameError
+from cutnode.contract.extras import extra
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.verbs import outcome, play, turn
+from cutnode.kernels.scores import win_distance
+from cutnode.lab.ablation import ablation
+from cutnode.playing.players import make_player
+from cutnode.tree.recording import record_tree
 
 
 def needed(module, name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from engine.contract.addresses import integer_at, short_at, sum_of_shorts, word_at
+from cutnode.contract.addresses import integer_at, short_at, sum_of_shorts, word_at
 
 NUMBERS = np.arange(-500, 500, dtype=np.int16) * np.int16(61)
 BEGINS = (0, 100, 100, 400)

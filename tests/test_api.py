@@ -16,8 +16,8 @@ import pytest
 from positions import EMPTY, GAME, LATE, SEARCHED
 from toys import duel, race
 
-import engine
-from engine import (
+import cutnode
+from cutnode import (
     CutnodeError,
     GameError,
     PositionError,
@@ -33,10 +33,10 @@ from engine import (
     solve,
     solve_many,
 )
-from engine.batches import search_many
-from engine.compiler.jit import jit_enabled
-from engine.runtime.threads import SHARED_WORKERS
-from engine.search.options import (
+from cutnode.batches import search_many
+from cutnode.compiler.jit import jit_enabled
+from cutnode.runtime.threads import SHARED_WORKERS
+from cutnode.search.options import (
     ProofKeywords,
     ProofOptions,
     QuestionKeywords,
@@ -46,7 +46,7 @@ from engine.search.options import (
     SearchKeywords,
     SearchOptions,
 )
-from engine.search.solving import table_for
+from cutnode.search.solving import table_for
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -115,7 +115,7 @@ def test_fields_may_be_plain_integers():
     by_hand = type(LATE)(*map(int, LATE))
     result = solve(by_hand)
     assert result.value == -1
-    assert all(type(field) is engine.Bits for field in result.position)
+    assert all(type(field) is cutnode.Bits for field in result.position)
 
 
 # Limits
@@ -384,11 +384,11 @@ def test_longer_than_the_game_said(tmp_path, plain):
 
 
 def test_every_name_is_where_the_package_says():
-    for name, module in engine._HOMES.items():
+    for name, module in cutnode._HOMES.items():
         home = importlib.import_module(module)
-        called = home.search if name == "search" else getattr(engine, name)
+        called = home.search if name == "search" else getattr(cutnode, name)
         assert called is getattr(home, name), name
-    assert callable(engine.search)  # a package that can be called
+    assert callable(cutnode.search)  # a package that can be called
 
 
 def in_a_new_process(code):
@@ -397,26 +397,28 @@ def in_a_new_process(code):
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("first", ["import engine.search", "from engine import search"])
+@pytest.mark.parametrize("first", ["import cutnode.search", "from cutnode import search"])
 def test_search_is_a_package_and_can_be_called(first):
     code = f"""
 {first}
 import types
-import engine
-from engine.search import results
-print(isinstance(engine.search, types.ModuleType), callable(engine.search))
-print(engine.search.results is results)
+import cutnode
+from cutnode.search import results
+print(isinstance(cutnode.search, types.ModuleType), callable(cutnode.search))
+print(cutnode.search.results is results)
 """
     assert in_a_new_process(code) == ["True", "True", "True"]
-    result = engine.search(LATE, depth=2, lines=2)
+    result = cutnode.search(LATE, depth=2, lines=2)
     assert (result.depth, len(result.lines)) == (2, 2)
-    assert result.value == engine.search.api.search(LATE, depth=2).value
+    assert result.value == cutnode.search.api.search(LATE, depth=2).value
 
 
 def test_rules_load_neither_kernels_nor_searches():
-    code = "import sys, games.tictactoe; print(*(n for n in sys.modules if 'engine.' in n))"
+    code = (
+        "import sys, cutnode.games.tictactoe; print(*(n for n in sys.modules if 'cutnode.' in n))"
+    )
     rooms = {name.split(".")[1] for name in in_a_new_process(code)}
-    assert rooms == {"compiler", "contract"}
+    assert rooms == {"compiler", "contract", "games"}
 
 
 def test_keywords_are_those_of_options():
@@ -430,6 +432,6 @@ def test_keywords_are_those_of_options():
         names = {field.name for field in dataclasses.fields(kind) if field.init}
         assert names == keywords.__optional_keys__
     with pytest.raises(TypeError, match=r"search\(\) takes depth, .*; there is no option 'dept'"):
-        engine.Searcher(LATE, table=1).search(LATE, dept=8)
+        cutnode.Searcher(LATE, table=1).search(LATE, dept=8)
     with pytest.raises(TypeError, match=r"solve\(\) takes at_least, .* no option 'depth'"):
         solve(LATE, depth=8)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from toys import race
 
-from engine import (
+from cutnode import (
     NO_MOVE,
     CutnodeError,
     Engine,
@@ -18,13 +18,13 @@ from engine import (
     legal_moves,
     load_game,
 )
-from engine.batches import BatchSearcher, run_batch, search_many
-from engine.compiler.jit import jit_enabled
-from engine.contract.positions import as_words
-from engine.contract.stop import CALLED, NODES, RUNNING, TIME
-from engine.contract.verbs import chance, chance_outcome, outcome, play
-from engine.kernels.clock import Clock
-from engine.runtime.running import KernelLoop
+from cutnode.batches import BatchSearcher, run_batch, search_many
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.positions import as_words
+from cutnode.contract.stop import CALLED, NODES, RUNNING, TIME
+from cutnode.contract.verbs import chance, chance_outcome, outcome, play
+from cutnode.kernels.clock import Clock
+from cutnode.runtime.running import KernelLoop
 
 parse_position = load_game("connect4").notation.parse_position
 GAME = load_game("connect4")

@@ -19,18 +19,18 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import NO_MOVE, CutnodeError, PositionError, Table, legal_moves, load_game, solve_many
-from engine.batches import BatchProgress, read_positions, read_results, run_batch
-from engine.batches.journal import Journal
-from engine.cli.batch import batch
-from engine.compiler.jit import jit_enabled
-from engine.compiler.locks import lock
-from engine.contract.notes import notes_to
-from engine.contract.positions import Packed, as_words
-from engine.contract.verbs import canonical, play
-from engine.runtime.running import Limits
-from engine.search.proving import ProofSettings
-from engine.search.spans import Spans, proof_workers
+from cutnode import NO_MOVE, CutnodeError, PositionError, Table, legal_moves, load_game, solve_many
+from cutnode.batches import BatchProgress, read_positions, read_results, run_batch
+from cutnode.batches.journal import Journal
+from cutnode.cli.batch import batch
+from cutnode.compiler.jit import jit_enabled
+from cutnode.compiler.locks import lock
+from cutnode.contract.notes import notes_to
+from cutnode.contract.positions import Packed, as_words
+from cutnode.contract.verbs import canonical, play
+from cutnode.runtime.running import Limits
+from cutnode.search.proving import ProofSettings
+from cutnode.search.spans import Spans, proof_workers
 
 SETS = Path(__file__).parent.parent / "benchmarks" / "data"
 GAME = load_game("connect4")
@@ -100,7 +100,7 @@ def test_one_at_a_time_has_a_journal(tmp_path):
     with Journal(path, ABOUT) as journal:
         with pytest.raises(CutnodeError, match="is in use"):
             Journal(path, ABOUT)
-        code = f"from engine.compiler.locks import lock; print(lock(open({str(path)!r}, 'r+b')))"
+        code = f"from cutnode.compiler.locks import lock; print(lock(open({str(path)!r}, 'r+b')))"
         found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert found.stdout.strip() == "False"
         journal.append(b"one")
@@ -318,7 +318,7 @@ def test_what_is_done_of_a_span_is_kept_once():
 KILLED = """
 import sys
 from tests.test_batches import of_set
-from engine.batches import run_batch
+from cutnode.batches import run_batch
 run_batch(of_set("L1_R1", 400), threads=2, table=8, nodes=30_000, journal=sys.argv[1])
 """
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.contract import bits
-from engine.contract.bits import (
+from cutnode.contract import bits
+from cutnode.contract.bits import (
     WORD,
     Bits,
     high_product,

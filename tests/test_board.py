@@ -15,8 +15,8 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
-from engine.service.server import Server, address, listen
-from engine.service.settings import Settings
+from cutnode.service.server import Server, address, listen
+from cutnode.service.settings import Settings
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 

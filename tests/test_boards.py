@@ -8,8 +8,8 @@ from random import Random
 import numba
 import pytest
 
-from engine.contract.bits import WORD, Bits, lowest, lowest_index, popcount, without_lowest
-from engine.contract.boards import (
+from cutnode.contract.bits import WORD, Bits, lowest, lowest_index, popcount, without_lowest
+from cutnode.contract.boards import (
     LongBits,
     board,
     constant,
@@ -21,7 +21,7 @@ from engine.contract.boards import (
     single,
     word,
 )
-from engine.contract.positions import position_type
+from cutnode.contract.positions import position_type
 
 
 @functools.cache

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from engine import CutnodeError, Engine, Table, analyse, legal_moves, load_game, solve, solve_many
-from engine.batches.books import Book, build_book
-from engine.cli.book import book as book_command
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import canonical, moves_again, play
+from cutnode import CutnodeError, Engine, Table, analyse, legal_moves, load_game, solve, solve_many
+from cutnode.batches.books import Book, build_book
+from cutnode.cli.book import book as book_command
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import canonical, moves_again, play
 
 TINY = load_game("tictactoe")
 GAME = load_game("connect4")

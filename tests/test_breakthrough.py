@@ -10,9 +10,9 @@ from data import FOLDER, rows
 from hypothesis import given
 from positions import moves_by, order_scores, reached
 
-from engine import legal_moves, load_game, search, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import (
+from cutnode import legal_moves, load_game, search, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import (
     NO_MOVE,
     bounds,
     candidates,
@@ -26,11 +26,11 @@ from engine.contract.verbs import (
     play,
     skip,
 )
-from games.breakthrough import (
+from cutnode.games.breakthrough import (
     evaluate_material,
     move_text,
 )
-from games.breakthrough.fights import fights
+from cutnode.games.breakthrough.fights import fights
 
 NOTATION = load_game("breakthrough").notation
 parse_position, position_text = NOTATION.parse_position, NOTATION.position_text
@@ -215,7 +215,7 @@ def test_fights_decide(text, value):
 
 @pytest.mark.parametrize("join", [False, True])
 def test_fights(join):
-    """All fights of two columns, by plain recursion: see ``games.breakthrough.fights``."""
+    """All fights of two columns, by plain recursion: see ``cutnode.games.breakthrough.fights``."""
     sides = (0, 1)
 
     def steps(stones, others, up):

@@ -6,13 +6,13 @@ import unicodedata
 import numpy as np
 import pytest
 
-from engine import GameError, game_names, legal_moves, load_game
-from engine.compiler.jit import jit_enabled
-from engine.contract.cells import Grid, Hexagons, Points, Triangles, counts
-from engine.contract.messages import board, description
-from engine.contract.notation import board_of, contents_of
-from engine.contract.positions import coerce, position_type
-from engine.contract.verbs import cell, chance, chance_outcome, outcome, play
+from cutnode import GameError, game_names, legal_moves, load_game
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.cells import Grid, Hexagons, Points, Triangles, counts
+from cutnode.contract.messages import board, description
+from cutnode.contract.notation import board_of, contents_of
+from cutnode.contract.positions import coerce, position_type
+from cutnode.contract.verbs import cell, chance, chance_outcome, outcome, play
 
 GAMES = [
     *(name for name in game_names() if name != "uniform"),

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from toys import gamble, race
 from toys import pig as compiled_pig
 
-from engine import (
+from cutnode import (
     Evaluation,
     GameError,
     Searcher,
@@ -28,18 +28,19 @@ from engine import (
     minimax,
     solve,
 )
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.conformance import check
-from engine.contract.bits import WORD, Bits, mix
-from engine.contract.derived import is_free_move
-from engine.contract.dispatch import value_limit
-from engine.contract.errors import CutnodeError
-from engine.contract.stop import DEPTH_IN
-from engine.contract.verbs import NO_MOVE, canonical, chance, evaluate, moves_again, outcome, play
-from engine.kernels import chance_table as module
-from engine.kernels.chance import chance_node, chance_root
-from engine.kernels.table import (
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.conformance import check
+from cutnode.contract.bits import WORD, Bits, mix
+from cutnode.contract.derived import is_free_move
+from cutnode.contract.dispatch import value_limit
+from cutnode.contract.errors import CutnodeError
+from cutnode.contract.stop import DEPTH_IN
+from cutnode.contract.verbs import NO_MOVE, canonical, chance, evaluate, moves_again, outcome, play
+from cutnode.games import ur
+from cutnode.kernels import chance_table as module
+from cutnode.kernels.chance import chance_node, chance_root
+from cutnode.kernels.table import (
     AGE,
     AGES,
     BUCKETS,
@@ -49,10 +50,9 @@ from engine.kernels.table import (
     is_proven,
     move_of,
 )
-from engine.kernels.techniques import EXACT, REQUIRED, TECHNIQUES, choose, fits, leave_out
-from engine.lab.ablation import ablation
-from engine.lab.depths import depths
-from games import ur
+from cutnode.kernels.techniques import EXACT, REQUIRED, TECHNIQUES, choose, fits, leave_out
+from cutnode.lab.ablation import ablation
+from cutnode.lab.depths import depths
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -528,20 +528,20 @@ def test_games_of_both_kinds_share_a_table():
 # On the command line
 
 
-def cutnode(*arguments):
+def run_cutnode(*arguments):
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def test_command_line():
     shared = "--exact", "--table-mb", 1
-    result = cutnode("search", "toys.race", "5 4 2", "--depth", 2, "--debug", *shared)
+    result = run_cutnode("search", "toys.race", "5 4 2", "--depth", 2, "--debug", *shared)
     value = minimax(race.Position(5, 4, 2), 2).value
     assert f"value  {value:.6g}  (estimated 2 plies deep)\nbest   2\n" in result.output
-    result = cutnode("search", "toys.race", "5 4 0", "--depth", 2, "--json", *shared)
+    result = run_cutnode("search", "toys.race", "5 4 0", "--depth", 2, "--json", *shared)
     data = json.loads(result.output)
     assert same(data["value"], minimax(race.Position(5, 4, 0), 2).value)
     assert (data["move"], data["moves"]) == (None, [])
-    result = cutnode("search", "tictactoe", "--depth", 1, "--debug")
+    result = run_cutnode("search", "tictactoe", "--depth", 1, "--debug")
     assert (result.exit_code, "has no chance" in result.output) == (2, True)
 
 

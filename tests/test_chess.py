@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from data import FOLDER, rows
 
-from engine import (
+from cutnode import (
     NO_MOVE,
     CutnodeError,
     PositionError,
@@ -19,11 +19,11 @@ from engine import (
     load_game,
     perft,
 )
-from engine.cli.main import main
-from engine.compiler.jit import Position, jit_enabled, kernel
-from engine.contract.notes import notes_to
-from engine.contract.positions import coerce
-from engine.contract.verbs import (
+from cutnode.cli.main import main
+from cutnode.compiler.jit import Position, jit_enabled, kernel
+from cutnode.contract.notes import notes_to
+from cutnode.contract.positions import coerce
+from cutnode.contract.verbs import (
     check,
     drawn,
     key,
@@ -34,14 +34,14 @@ from engine.contract.verbs import (
     recurrence,
     reversible,
 )
-from engine.kernels.node import SearchMemory, rank_moves
-from engine.kernels.ordering import bring_best, ranked_move
-from engine.storage.lines import positions_in
-from games import chess
-from games.chess import move_text, parse_move, parse_position, position_text, set_up, start
-from games.chess.epd import parse_record
-from games.chess.generator import PASSANT, PROMOTION, QUEENING, kind_of, target_of
-from games.chess.notation import LONGEST_TEXT, placement_of, uci
+from cutnode.games import chess
+from cutnode.games.chess import move_text, parse_move, parse_position, position_text, set_up, start
+from cutnode.games.chess.epd import parse_record
+from cutnode.games.chess.generator import PASSANT, PROMOTION, QUEENING, kind_of, target_of
+from cutnode.games.chess.notation import LONGEST_TEXT, placement_of, uci
+from cutnode.kernels.node import SearchMemory, rank_moves
+from cutnode.kernels.ordering import bring_best, ranked_move
+from cutnode.storage.lines import positions_in
 
 PERFT = [(fen, [int(n) for n in lines.split()]) for fen, lines in rows(FOLDER / "chess_perft.txt")]
 SIX = PERFT[:7]

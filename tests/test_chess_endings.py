@@ -19,13 +19,13 @@ from numbering import (
     preceding,
 )
 
-from engine import legal_moves, load_game
-from engine.compiler.jit import Position, jit_enabled, kernel
-from engine.contract.positions import coerce
-from engine.contract.verbs import index, layer, play, position_at
-from games.chess import LAYER_NAMES, LAYER_SIZES, parse_position, position_text, set_up
-from games.chess.endings import LAYOUTS, PASSANTS
-from games.chess.notation import placement_of
+from cutnode import legal_moves, load_game
+from cutnode.compiler.jit import Position, jit_enabled, kernel
+from cutnode.contract.positions import coerce
+from cutnode.contract.verbs import index, layer, play, position_at
+from cutnode.games.chess import LAYER_NAMES, LAYER_SIZES, parse_position, position_text, set_up
+from cutnode.games.chess.endings import LAYOUTS, PASSANTS
+from cutnode.games.chess.notation import placement_of
 
 EXAMPLE = load_game("chess").start()
 PAWNS = LAYER_NAMES.index("KPvKP")

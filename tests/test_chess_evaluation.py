@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from engine import GameError, Searcher, legal_moves
-from engine.contract.counting import NOWHERE
-from engine.kernels.scores import MOST_ESTIMATE
-from engine.storage.evaluations import chosen_evaluation, installed_file
-from games.chess import (
+from cutnode import GameError, Searcher, legal_moves
+from cutnode.contract.counting import NOWHERE
+from cutnode.games.chess import (
     Position,
     adjust,
     opponent_planes,
@@ -21,8 +19,8 @@ from games.chess import (
     start,
     tuning,
 )
-from games.chess.boards import board_of, turned
-from games.chess.evaluation import (
+from cutnode.games.chess.boards import board_of, turned
+from cutnode.games.chess.evaluation import (
     FULL_SCALE,
     evaluate,
     evaluate_material,
@@ -32,8 +30,8 @@ from games.chess.evaluation import (
     standing,
     worth_of,
 )
-from games.chess.kings import danger_worth
-from games.chess.weights import (
+from cutnode.games.chess.kings import danger_worth
+from cutnode.games.chess.weights import (
     LINEAR,
     SIZE,
     WEIGHTS,
@@ -45,7 +43,9 @@ from games.chess.weights import (
     start_of,
     weights_text,
 )
-from games.chess.weights_by_hand import first_weights
+from cutnode.games.chess.weights_by_hand import first_weights
+from cutnode.kernels.scores import MOST_ESTIMATE
+from cutnode.storage.evaluations import chosen_evaluation, installed_file
 
 
 def played(seed, plies):

@@ -8,11 +8,11 @@ import re
 
 import pytest
 
-from engine import PositionError, PositionWarning
-from engine.playing.records import read_record
-from engine.storage.files import decoded
-from games.chess import parse_move, parse_position, parse_record, play, position_text
-from games.chess.pgn import read_pgn
+from cutnode import PositionError, PositionWarning
+from cutnode.games.chess import parse_move, parse_position, parse_record, play, position_text
+from cutnode.games.chess.pgn import read_pgn
+from cutnode.playing.records import read_record
+from cutnode.storage.files import decoded
 
 chess = pytest.importorskip("chess")
 pgn = pytest.importorskip("chess.pgn")
@@ -208,7 +208,7 @@ def check_game(seed):
         assert read.end().board().fen() == writer.board.fen(), (seed, writer.text)
 
 
-@pytest.mark.filterwarnings("ignore::engine.contract.errors.PositionWarning")
+@pytest.mark.filterwarnings("ignore::cutnode.contract.errors.PositionWarning")
 def test_random_games_are_read_as_python_chess_reads_them():
     for seed in range(60):
         check_game(seed)

@@ -4,13 +4,13 @@ from random import Random
 
 import pytest
 
-from engine import Searcher, legal_moves, load_game, minimax
-from engine.contract.verbs import drawn, exchange, gain, noisy, outcome, play, recurrence, skip
-from engine.kernels.scores import WIN
-from games.chess import Position, parse_move, parse_position, position_text, start
-from games.chess.exchange import WORTH
-from games.chess.generator import CASTLING, KING, PROMOTION, kind_of
-from games.chess.notation import uci
+from cutnode import Searcher, legal_moves, load_game, minimax
+from cutnode.contract.verbs import drawn, exchange, gain, noisy, outcome, play, recurrence, skip
+from cutnode.games.chess import Position, parse_move, parse_position, position_text, start
+from cutnode.games.chess.exchange import WORTH
+from cutnode.games.chess.generator import CASTLING, KING, PROMOTION, kind_of
+from cutnode.games.chess.notation import uci
+from cutnode.kernels.scores import WIN
 
 
 @pytest.fixture(scope="module")

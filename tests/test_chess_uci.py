@@ -14,12 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.compiler.jit import jit_enabled
-from engine.kernels.clock import Clock, allot
-from engine.kernels.scores import WIN
-from engine.search.results import Line
-from games.chess import parse_position, position_text, start
-from games.chess.uci import (
+from cutnode.compiler.jit import jit_enabled
+from cutnode.games.chess import parse_position, position_text, start
+from cutnode.games.chess.uci import (
     LEAST_ELO,
     MOST_ELO,
     OPTIONS,
@@ -30,6 +27,9 @@ from games.chess.uci import (
     nodes_at,
     score_text,
 )
+from cutnode.kernels.clock import Clock, allot
+from cutnode.kernels.scores import WIN
+from cutnode.search.results import Line
 
 ROOT = Path(__file__).parent.parent
 PATIENCE = 300
@@ -613,7 +613,7 @@ def test_the_end_in_the_middle_of_a_search(last):
 
 # Processes
 
-COMMAND = [sys.executable, "-m", "games.chess.uci"]
+COMMAND = [sys.executable, "-m", "cutnode.games.chess.uci"]
 
 
 def answers_to(text):

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import types
 from importlib.metadata import EntryPoint, PackageNotFoundError, version
 from pathlib import Path
 
@@ -19,24 +18,23 @@ import pytest
 from click.shell_completion import ZshComplete
 from click.testing import CliRunner, Result
 
-import engine
-from engine.cli.completion import Bash
-from engine.cli.exit_codes import ended_from_outside
-from engine.cli.main import GROUP, OWN_COMMANDS, added_commands, main
-from engine.cli.output import output_schema
-from engine.cli.progress import progress_bar
-from engine.compiler.jit import jit_enabled
+import cutnode
+from cutnode.cli.completion import Bash
+from cutnode.cli.exit_codes import ended_from_outside
+from cutnode.cli.main import GROUP, OWN_COMMANDS, added_commands, main
+from cutnode.cli.output import output_schema
+from cutnode.cli.progress import progress_bar
+from cutnode.compiler.jit import jit_enabled
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ROOT, ROOT / "engine" / "face"
 TICTACTOE = (ROOT / "games" / "tictactoe.py").read_text()
-COMMAND = (sys.executable, "-m", "engine")
+COMMAND = (sys.executable, "-m", "cutnode")
 LATE = "2252576253462244111563365343671351441"  # five cells are free; the value is -1
 LATE_TOO = "7422341735647741166133573473242566"  # the value is 1
 SEARCHED = "52677675164321472411331752454"  # the value is 0, and no bound shows it at once
 
 
-def cutnode(*args: object, stdin: str | bytes = "") -> Result:
+def run_cutnode(*args: object, stdin: str | bytes = "") -> Result:
     """Run the command in this process."""
     result = CliRunner().invoke(main, [str(arg) for arg in args], input=stdin)
     assert result.exception is None or isinstance(result.exception, SystemExit)
@@ -45,7 +43,7 @@ def cutnode(*args: object, stdin: str | bytes = "") -> Result:
 
 def started(*args: object, **options: object) -> subprocess.Popen[str]:
     """Start the command as a process of its own."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "engine")}
     return subprocess.Popen([*COMMAND, *map(str, args)], env=environment, text=True, **options)
 
 
@@ -66,7 +64,7 @@ def positions(tmp_path):
 
 
 def test_solve_prints_board_and_result():
-    result = cutnode("solve", "tictactoe", "5")
+    result = run_cutnode("solve", "tictactoe", "5")
     assert result.exit_code == 0
     board, facts = result.output.split("\n\n")
     assert board == ". . .\n. x .\n. . ."
@@ -76,11 +74,11 @@ def test_solve_prints_board_and_result():
 
 
 def test_solve_starts_at_the_start():
-    assert cutnode("solve", "tictactoe").output.startswith(". . .\n. . .\n. . .\n\nvalue  0")
+    assert run_cutnode("solve", "tictactoe").output.startswith(". . .\n. . .\n. . .\n\nvalue  0")
 
 
 def test_analyse_adds_the_value_of_every_move():
-    output = cutnode("analyse", "tictactoe", 5).output
+    output = run_cutnode("analyse", "tictactoe", 5).output
     assert "\nscores 1: 0, 2: -1, 3: 0, 4: -1, 6: -1, 7: 0, 8: -1, 9: 0\n" in output
 
 
@@ -110,7 +108,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("args", SHAPES)
 def test_json_has_one_shape(args):
-    (data,) = parsed(cutnode(*args, "--json"))
+    (data,) = parsed(run_cutnode(*args, "--json"))
     validator().validate(data)
     position, value, distance = SHAPES[args]
     assert data["verb"] == args[0]
@@ -134,7 +132,7 @@ def test_page_of_json_explains_every_key():
 
 
 def test_json_says_what_was_asked_and_what_it_means():
-    (data,) = parsed(cutnode("solve", "connect4", LATE, "--json"))
+    (data,) = parsed(run_cutnode("solve", "connect4", LATE, "--json"))
     assert (data["given"], data["value"], data["proven"], data["bounds"]) == (
         LATE,
         -1,
@@ -142,49 +140,49 @@ def test_json_says_what_was_asked_and_what_it_means():
         [-1, -1],
     )
     assert data["meaning"].startswith("first player (x) wins") and data["moves"] == []
-    (data,) = parsed(cutnode("solve", "tictactoe", "--json"))
+    (data,) = parsed(run_cutnode("solve", "tictactoe", "--json"))
     assert data["given"] == ""
-    (data,) = parsed(cutnode("analyse", "tictactoe", "15", "-j"))
+    (data,) = parsed(run_cutnode("analyse", "tictactoe", "15", "-j"))
     assert scores(data).keys() == set("2346789")
     assert max(scores(data).values()) == data["value"] == 0
 
 
 def test_weak_gives_a_sign():
-    (data,) = parsed(cutnode("solve", "connect4", "4455", "--weak", "--json"))
+    (data,) = parsed(run_cutnode("solve", "connect4", "4455", "--weak", "--json"))
     assert (data["value"], data["details"]["weak"]) == (1, True)
 
 
 def test_board_is_a_position():
-    (data,) = parsed(cutnode("solve", "tictactoe", "xx./oo./...", "--json"))
+    (data,) = parsed(run_cutnode("solve", "tictactoe", "xx./oo./...", "--json"))
     assert (data["position"], data["value"]) == ("xx./oo./...", 1)
 
 
 def test_a_question_is_answered_or_named():
-    facts = cutnode("solve", "connect4", LATE, "--at-least", 0).output
+    facts = run_cutnode("solve", "connect4", LATE, "--at-least", 0).output
     assert "\nanswer no: value >= 0\n" in facts
     limited = ("--engine", "pn", "--nodes", 100)
-    result = cutnode("solve", "connect4", "--at-least", 3, *limited)
+    result = run_cutnode("solve", "connect4", "--at-least", 3, *limited)
     assert result.exit_code == 3 and "\nanswer open: value >= 3\n" in result.output
     assert re.search(r"\nopen   value >= 3: proof number \d+, disproof number \d+\n", result.output)
-    (data,) = parsed(cutnode("solve", "connect4", "--at-least", 3, *limited, "--json"))
+    (data,) = parsed(run_cutnode("solve", "connect4", "--at-least", 3, *limited, "--json"))
     assert (data["details"]["at_least"], data["details"]["answer"]) == (3, None)
     assert data["details"]["target"] == 3 and len(data["details"]["numbers"]) == 2
 
 
 def test_questions_about_a_file(positions):
-    result = cutnode("solve", "connect4", "--file", positions, "--at-least", 0)
+    result = run_cutnode("solve", "connect4", "--file", positions, "--at-least", 0)
     assert [line.split()[1] for line in result.output.splitlines()] == ["no", "yes", "yes"]
     assert result.exit_code == 0
 
 
 def test_finished_position_has_no_move():
-    (data,) = parsed(cutnode("analyse", "connect4", "1212121", "--json"))
+    (data,) = parsed(run_cutnode("analyse", "connect4", "1212121", "--json"))
     assert (data["value"], data["move"], data["moves"], data["line"]) == (-18, None, [], [])
     assert data["distance"] == 0
 
 
 def test_variant_after_a_colon():
-    result = cutnode("show", "connect4:5x4", "3")
+    result = run_cutnode("show", "connect4:5x4", "3")
     assert "1 2 3 4 5\n" in result.output
     assert "moves  1 2 3 4 5\n" in result.output
 
@@ -192,7 +190,7 @@ def test_variant_after_a_colon():
 def test_game_of_a_file(tmp_path):
     file = tmp_path / "noughts.py"
     file.write_text(TICTACTOE)
-    assert "text   x../.../..." in cutnode("show", file, 1).output
+    assert "text   x../.../..." in run_cutnode("show", file, 1).output
 
 
 def test_module_in_the_current_folder(tmp_path, monkeypatch):
@@ -200,15 +198,15 @@ def test_module_in_the_current_folder(tmp_path, monkeypatch):
     (tmp_path / "parlour" / "crosses.py").write_text(TICTACTOE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    assert "text   x../.../..." in cutnode("show", "parlour.crosses", 1).output
+    assert "text   x../.../..." in run_cutnode("show", "parlour.crosses", 1).output
 
 
 @pytest.mark.parametrize("limit", [("--nodes", 500), ("--seconds", 0.01)])
 def test_limit_before_the_proof_is_exit_3(limit):
-    result = cutnode("solve", "connect4", *limit)
+    result = run_cutnode("solve", "connect4", *limit)
     assert result.exit_code == 3
     assert "value  unknown  (between " in result.output
-    result = cutnode("solve", "connect4", *limit, "--json")
+    result = run_cutnode("solve", "connect4", *limit, "--json")
     assert result.exit_code == 3
     (data,) = parsed(result)
     assert (data["value"], data["proven"]) == (None, False)
@@ -217,18 +215,20 @@ def test_limit_before_the_proof_is_exit_3(limit):
 
 def test_limit_before_every_move_is_valued_is_exit_3():
     limits = "--nodes", cutnode_nodes(SEARCHED) + 1
-    assert cutnode("solve", "connect4", SEARCHED, *limits).exit_code == 0
-    result = cutnode("analyse", "connect4", SEARCHED, *limits)
+    assert run_cutnode("solve", "connect4", SEARCHED, *limits).exit_code == 0
+    result = run_cutnode("analyse", "connect4", SEARCHED, *limits)
     assert result.exit_code == 3
     assert ": ?" in result.output
 
 
 def cutnode_nodes(position: str) -> int:
-    return int(parsed(cutnode("solve", "connect4", position, "--json"))[0]["statistics"]["nodes"])
+    return int(
+        parsed(run_cutnode("solve", "connect4", position, "--json"))[0]["statistics"]["nodes"]
+    )
 
 
 def test_limits_far_away_change_nothing():
-    result = cutnode("solve", "tictactoe", "--nodes", 10**30, "--seconds", 1e9, "--threads", 2)
+    result = run_cutnode("solve", "tictactoe", "--nodes", 10**30, "--seconds", 1e9, "--threads", 2)
     assert result.exit_code == 0
 
 
@@ -236,7 +236,7 @@ def test_limits_far_away_change_nothing():
 
 
 def test_file_gives_a_line_for_each_position(positions):
-    result = cutnode("solve", "connect4", "--file", positions)
+    result = run_cutnode("solve", "connect4", "--file", positions)
     assert result.exit_code == 0
     rows = [line.split() for line in result.output.splitlines()]
     assert [row[:2] for row in rows] == [[LATE, "-1"], [LATE_TOO, "1"], [SEARCHED, "0"]]
@@ -245,7 +245,7 @@ def test_file_gives_a_line_for_each_position(positions):
 
 
 def test_file_in_json_echoes_the_positions(positions):
-    data = parsed(cutnode("solve", "connect4", "--file", positions, "--json"))
+    data = parsed(run_cutnode("solve", "connect4", "--file", positions, "--json"))
     assert [(one["given"], one["value"]) for one in data] == [
         (LATE, -1),
         (LATE_TOO, 1),
@@ -255,14 +255,14 @@ def test_file_in_json_echoes_the_positions(positions):
 
 
 def test_analyse_of_a_file(positions):
-    data = parsed(cutnode("analyse", "connect4", "--file", positions, "--json"))
+    data = parsed(run_cutnode("analyse", "connect4", "--file", positions, "--json"))
     assert [max(scores(one).values()) for one in data] == [-1, 1, 0]
-    line = cutnode("analyse", "connect4", "-f", positions).output.splitlines()[0]
+    line = run_cutnode("analyse", "connect4", "-f", positions).output.splitlines()[0]
     assert line.split()[5:] == ["6:-1", "7:-2"]
 
 
 def test_file_of_one_line_is_a_batch():
-    result = cutnode("solve", "tictactoe", "--file", "-", stdin="5\n")
+    result = run_cutnode("solve", "tictactoe", "--file", "-", stdin="5\n")
     assert result.output.split()[:2] == ["5", "0"]
 
 
@@ -271,7 +271,7 @@ def test_cold_positions_do_not_help_each_other(verb):
     def nodes(*more):
         twice = f"{SEARCHED}\n{SEARCHED}\n"
         arguments = verb, "connect4", "--file", "-", "--json", *more
-        return [one["statistics"]["nodes"] for one in parsed(cutnode(*arguments, stdin=twice))]
+        return [one["statistics"]["nodes"] for one in parsed(run_cutnode(*arguments, stdin=twice))]
 
     alone = cutnode_nodes(SEARCHED)
     assert nodes("--cold") == [alone, alone]
@@ -280,12 +280,12 @@ def test_cold_positions_do_not_help_each_other(verb):
 
 
 def test_threads_share_a_file(positions):
-    data = parsed(cutnode("solve", "connect4", "--file", positions, "--json", "--threads", 2))
+    data = parsed(run_cutnode("solve", "connect4", "--file", positions, "--json", "--threads", 2))
     assert [one["value"] for one in data] == [-1, 1, 0]
 
 
 def test_limit_of_one_position_is_exit_3_for_the_file():
-    result = cutnode(
+    result = run_cutnode(
         "solve", "connect4", "--file", "-", "--nodes", 1000, stdin=f"{LATE}\n44\n{LATE_TOO}"
     )
     assert result.exit_code == 3
@@ -297,33 +297,35 @@ def test_limit_of_one_position_is_exit_3_for_the_file():
 
 
 def test_solve_by_value_iteration():
-    result = cutnode("solve", "toys.race", "3 2 2")
+    result = run_cutnode("solve", "toys.race", "3 2 2")
     assert result.exit_code == 0
     assert result.output.startswith("mine=3\ntheirs=2\nroll=2\n\nvalue  ")
     assert "\nscores 1: " in result.output and "\nbest   2\n" in result.output
-    assert "\nthen   " in cutnode("solve", "toys.race", "5 5 0", "--tolerance", "1e-6").output
+    assert "\nthen   " in run_cutnode("solve", "toys.race", "5 5 0", "--tolerance", "1e-6").output
 
 
 def test_value_iteration_in_json():
-    (data,) = parsed(cutnode("solve", "toys.race", "3 2 2", "--json"))
+    (data,) = parsed(run_cutnode("solve", "toys.race", "3 2 2", "--json"))
     assert (data["game"], data["position"], data["move"]) == ("toys.race", "3 2 2", "2")
     assert data["proven"] and data["bounds"][0] <= data["value"] <= data["bounds"][1]
     assert data["value"] == scores(data)["2"]
 
 
 def test_value_iteration_of_a_file():
-    lines = cutnode("solve", "toys.race", "--file", "-", stdin="1 5 1 ; won\n5 1 0\n").output
+    lines = run_cutnode("solve", "toys.race", "--file", "-", stdin="1 5 1 ; won\n5 1 0\n").output
     won, other = (line.split() for line in lines.splitlines())
     assert (won[:5], other[4]) == (["1", "5", "1", "100", "1"], "-")
-    found = parsed(cutnode("solve", "toys.race", "--file", "-", "--json", stdin="1 5 1\n5 1 0\n"))
+    found = parsed(
+        run_cutnode("solve", "toys.race", "--file", "-", "--json", stdin="1 5 1\n5 1 0\n")
+    )
     assert [data["position"] for data in found] == ["1 5 1", "5 1 0"]
 
 
 def test_bounds_that_stay_apart_are_exit_3():
-    result = cutnode("solve", "toys.ruin:fear")
+    result = run_cutnode("solve", "toys.ruin:fear")
     assert result.exit_code == 3
     assert "value  unknown  (between -100 and 100: bounds stay apart)" in result.output
-    result = cutnode(
+    result = run_cutnode(
         "solve",
         "toys.ruin:fear",
         "--file",
@@ -362,7 +364,7 @@ def test_bounds_that_stay_apart_are_exit_3():
 )
 def test_options_that_do_not_apply(game, option, words):
     position = "5 5 0" if game == "toys.race" else ""
-    result = cutnode("solve", game, position, *option)
+    result = run_cutnode("solve", game, position, *option)
     assert result.exit_code == 2 and result.stdout == ""
     assert words in result.stderr and len(result.stderr.splitlines()) == 1
 
@@ -371,7 +373,7 @@ def test_options_that_do_not_apply(game, option, words):
 
 
 def test_search_prints_board_and_result():
-    result = cutnode("search", "tictactoe", "5", "--depth", 4, "--exact")
+    result = run_cutnode("search", "tictactoe", "5", "--depth", 4, "--exact")
     assert result.exit_code == 0
     board, facts = result.output.split("\n\n")
     assert board == ". . .\n. x .\n. . ."
@@ -380,34 +382,36 @@ def test_search_prints_board_and_result():
 
 
 def test_search_of_a_second_is_the_default():
-    result = cutnode("search", "tictactoe", "1425")
+    result = run_cutnode("search", "tictactoe", "1425")
     assert "wins in 1 ply" in result.output
     assert "(proven)" in result.output
 
 
 @pytest.mark.skipif(not jit_enabled(), reason="plain Python has one thread")
 def test_search_with_threads():
-    (data,) = parsed(cutnode("search", "connect4", "44", "--depth", 9, "--threads", 2, "--json"))
+    (data,) = parsed(
+        run_cutnode("search", "connect4", "44", "--depth", 9, "--threads", 2, "--json")
+    )
     assert data["details"]["depth"] == 9
 
 
 def test_search_in_json():
     arguments = "search", "connect4", "44", "--depth", 5, "--json", "--lines", 2, "--seed", 1
-    (data,) = parsed(cutnode(*arguments))
+    (data,) = parsed(run_cutnode(*arguments))
     assert (data["given"], data["details"]["depth"]) == ("44", 5)
     assert data["reason"] == "depth limit"
     assert [each["line"][0] for each in data["moves"]] == [each["move"] for each in data["moves"]]
     assert len(data["moves"]) == 2
-    (again,) = parsed(cutnode(*arguments))
+    (again,) = parsed(run_cutnode(*arguments))
     assert again["statistics"]["nodes"] == data["statistics"]["nodes"]
 
 
 def test_search_of_a_file(positions):
     arguments = "search", "connect4", "--file", positions, "--depth", 3
-    rows = [line.split() for line in cutnode(*arguments).output.splitlines()]
+    rows = [line.split() for line in run_cutnode(*arguments).output.splitlines()]
     assert [row[0] for row in rows] == [LATE, LATE_TOO, SEARCHED]
     assert {len(row) for row in rows} == {6}
-    alone = cutnode("search", "connect4", SEARCHED, "--depth", 3, "--json")
+    alone = run_cutnode("search", "connect4", SEARCHED, "--depth", 3, "--json")
     assert int(rows[2][4]) == parsed(alone)[0]["statistics"]["nodes"]
 
 
@@ -416,7 +420,7 @@ def test_search_of_a_file(positions):
 def test_search_with_chosen_techniques():
     def nodes(*options):
         arguments = "search", "connect4", "--depth", 6, "--evaluation", "own", "--json"
-        return parsed(cutnode(*arguments, *options))[0]["statistics"]["nodes"]
+        return parsed(run_cutnode(*arguments, *options))[0]["statistics"]["nodes"]
 
     assert nodes("--techniques", "") == 16630
     assert nodes("--exact", "--driver", "mtdf") < 4000
@@ -424,7 +428,7 @@ def test_search_with_chosen_techniques():
 
 
 def test_search_tells_what_it_counted():
-    output = cutnode("search", "tictactoe", "--depth", 5, "--statistics").output
+    output = run_cutnode("search", "tictactoe", "--depth", 5, "--statistics").output
     counts = output.partition("\n  nodes  ")[2].splitlines()[1:]
     counted = dict(line.rsplit(maxsplit=1) for line in counts)
     assert int(counted["  cutoffs"].replace(",", "")) > 0
@@ -435,7 +439,7 @@ def test_search_tells_what_it_counted():
 
 
 def test_check_finds_nothing():
-    result = cutnode("check", "tictactoe", "--rules", "--games", 5)
+    result = run_cutnode("check", "tictactoe", "--rules", "--games", 5)
     assert result.exit_code == 0
     *summary, last = result.output.splitlines()
     assert last == "tictactoe: nothing found in 5 random games"
@@ -446,7 +450,7 @@ def test_check_finds_nothing():
 
 
 def test_check_as_json():
-    (data,) = parsed(cutnode("check", "tictactoe", "--rules", "--games", 5, "--json"))
+    (data,) = parsed(run_cutnode("check", "tictactoe", "--rules", "--games", 5, "--json"))
     assert data["findings"] == data["warnings"] == []
     assert data["summary"]["games"] == sum(data["summary"]["wins"]) + data["summary"]["draws"] == 5
 
@@ -454,31 +458,31 @@ def test_check_as_json():
 def test_check_says_what_breaks_the_contract(tmp_path):
     file = tmp_path / "odd_crosses.py"
     file.write_text(TICTACTOE.replace("(position.theirs << Bits(9))", "position.theirs"))
-    result = cutnode("check", file, "--rules")
+    result = run_cutnode("check", file, "--rules")
     assert result.exit_code == 4
     assert re.search("key at '.*': .* have the same key", result.output)
 
 
 def test_new_game_passes_the_check(tmp_path):
     file = tmp_path / "my_first_game.py"
-    assert cutnode("new", file).exit_code == 0
-    assert cutnode("check", file, "--rules").exit_code == 0
+    assert run_cutnode("new", file).exit_code == 0
+    assert run_cutnode("check", file, "--rules").exit_code == 0
     before = file.read_text()
-    assert f"{file} is there already" in complaint(cutnode("new", file))
+    assert f"{file} is there already" in complaint(run_cutnode("new", file))
     assert file.read_text() == before
 
 
 @pytest.mark.slow
 def test_new_game_is_solved(tmp_path):
     file = tmp_path / "my_second_game.py"
-    assert cutnode("new", file).exit_code == 0
-    assert "the player to move wins" in cutnode("solve", file, "1/2/2").output
+    assert run_cutnode("new", file).exit_code == 0
+    assert "the player to move wins" in run_cutnode("solve", file, "1/2/2").output
 
 
 @pytest.mark.parametrize("name", ["my_game", "my-game.py", "1.py", "", "json.py"])
 def test_new_game_needs_a_name(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "is not a name for a game" in complaint(cutnode("new", name))
+    assert "is not a name for a game" in complaint(run_cutnode("new", name))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -487,60 +491,60 @@ def test_new_game_needs_a_name(name, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("depth", "lines"), [(0, 1), (2, 72), (9, 127872), (10, 0), (10**30, 0)])
 def test_perft(depth, lines):
-    result = cutnode("perft", "tictactoe", "--depth", depth)
+    result = run_cutnode("perft", "tictactoe", "--depth", depth)
     assert (result.exit_code, result.output) == (0, f"{lines}\n")
 
 
 def test_perft_divides():
-    output = cutnode("perft", "tictactoe", "1234567", "--depth", 1, "--divide").output
+    output = run_cutnode("perft", "tictactoe", "1234567", "--depth", 1, "--divide").output
     assert output == "0\n"
-    output = cutnode("perft", "tictactoe", "1237", "--depth", 2, "--divide").output
+    output = run_cutnode("perft", "tictactoe", "1237", "--depth", 2, "--divide").output
     assert output == "20\n" + "".join(f"  {cell}: 4\n" for cell in (4, 5, 6, 8, 9))
 
 
 def test_perft_in_json():
-    (data,) = parsed(cutnode("perft", "tictactoe", "1237", "--depth", 2, "--divide", "--json"))
+    (data,) = parsed(run_cutnode("perft", "tictactoe", "1237", "--depth", 2, "--divide", "--json"))
     assert (data["given"], data["details"]) == ("1237", {"depth": 2, "lines": 20})
     assert {each["move"]: each["lines"] for each in data["moves"]} == dict.fromkeys("45689", 4)
-    (data,) = parsed(cutnode("perft", "tictactoe", "--depth", 1, "--json"))
+    (data,) = parsed(run_cutnode("perft", "tictactoe", "--depth", 1, "--json"))
     assert data["moves"] == []
 
 
 def test_perft_counts_finished_games():
     """Move 7 wins."""
     arguments = "perft", "tictactoe", "1245", "--depth", 2
-    assert cutnode(*arguments).output == "16\n"
-    assert cutnode(*arguments, "--finished").output == "17\n"
-    (data,) = parsed(cutnode(*arguments, "--finished", "--divide", "--json"))
+    assert run_cutnode(*arguments).output == "16\n"
+    assert run_cutnode(*arguments, "--finished").output == "17\n"
+    (data,) = parsed(run_cutnode(*arguments, "--finished", "--divide", "--json"))
     lines = {each["move"]: each["lines"] for each in data["moves"]}
     assert lines == {"3": 4, "6": 4, "7": 1, "8": 4, "9": 4}
 
 
 def test_perft_of_a_file():
     arguments = "perft", "tictactoe", "--depth", 1, "--file", "-"
-    assert cutnode(*arguments, stdin="1\n12 ; two\n").output == "1   8\n12  7\n"
+    assert run_cutnode(*arguments, stdin="1\n12 ; two\n").output == "1   8\n12  7\n"
 
 
 # show and games
 
 
 def test_show():
-    output = cutnode("show", "tictactoe", "159").output
+    output = run_cutnode("show", "tictactoe", "159").output
     assert output == "x . .\n. o .\n. . x\n\ntext   x../.o./..x\nmoves  2 3 4 6 7 8\n"
 
 
 def test_show_of_a_finished_game():
-    assert "moves  none: the game is over\n" in cutnode("show", "tictactoe", "14253").output
+    assert "moves  none: the game is over\n" in run_cutnode("show", "tictactoe", "14253").output
 
 
 def test_show_before_an_event_of_chance():
-    assert "moves  none: chance decides\n" in cutnode("show", "toys.race", "5 5 0").output
+    assert "moves  none: chance decides\n" in run_cutnode("show", "toys.race", "5 5 0").output
 
 
 def test_show_of_a_file():
-    result = cutnode("show", "tictactoe", "--file", "-", stdin="1\n2\n")
+    result = run_cutnode("show", "tictactoe", "--file", "-", stdin="1\n2\n")
     assert result.output.count("text ") == 2
-    result = cutnode("show", "tictactoe", "--file", "-", "--json", stdin="1\n")
+    result = run_cutnode("show", "tictactoe", "--file", "-", "--json", stdin="1\n")
     (data,) = parsed(result)
     assert (data["given"], data["position"]) == ("1", "x../.../...")
     assert [each["move"] for each in data["moves"]] == list("23456789")
@@ -548,25 +552,25 @@ def test_show_of_a_file():
 
 
 def test_games():
-    output = cutnode("games").output
-    assert [line.split()[0] for line in output.splitlines()] == engine.game_names()
+    output = run_cutnode("games").output
+    assert [line.split()[0] for line in output.splitlines()] == cutnode.game_names()
     assert "Connect Four" in output
-    listed = parsed(cutnode("games", "--json"))
-    assert [game["name"] for game in listed] == engine.game_names()
+    listed = parsed(run_cutnode("games", "--json"))
+    assert [game["name"] for game in listed] == cutnode.game_names()
     assert all(game["about"] for game in listed)
 
 
 def test_variants_that_are_listed_are_variants():
-    for game in parsed(cutnode("games", "--json")):
+    for game in parsed(run_cutnode("games", "--json")):
         for variant in game["variants"]:
-            engine.load_game(f"{game['name']}:{variant}")
+            cutnode.load_game(f"{game['name']}:{variant}")
 
 
 def test_a_game_that_cannot_be_read_does_not_hide_the_others(monkeypatch, tmp_path):
     (tmp_path / "damaged.py").write_text("def f(:\n")
     (tmp_path / "tictactoe.py").write_text(TICTACTOE)
-    monkeypatch.setattr("engine.contract.collection.FOLDER", tmp_path)
-    result = cutnode("games")
+    monkeypatch.setattr("cutnode.contract.collection.FOLDER", tmp_path)
+    result = run_cutnode("games")
     assert result.exit_code == 2
     assert "Tic-tac-toe" in result.output
     assert "cannot read 'damaged': SyntaxError: invalid syntax (" in result.output
@@ -576,7 +580,7 @@ def test_a_game_that_cannot_be_read_does_not_hide_the_others(monkeypatch, tmp_pa
 
 
 def test_help_tells_every_command():
-    output = cutnode("--help").output
+    output = run_cutnode("--help").output
     for name in OWN_COMMANDS:
         assert f"\n  {name} " in output
     assert "Exit codes: 0 all done and proven, 1 " in output
@@ -585,7 +589,7 @@ def test_help_tells_every_command():
 @pytest.mark.parametrize("name", OWN_COMMANDS)
 def test_help_tells_every_option(name):
     command = main.get_command(click.Context(main), name)
-    result = cutnode(name, "--help")
+    result = run_cutnode(name, "--help")
     assert result.exit_code == 0
     assert command.help
     for parameter in command.params:
@@ -605,20 +609,10 @@ def test_a_folder_named_games_does_not_hide_the_games(tmp_path, text):
     assert "text   .../.../..." in process.communicate()[0]
 
 
-def test_a_module_named_games_is_an_error(monkeypatch, tmp_path):
-    mine = types.ModuleType("games")
-    mine.__file__ = str(tmp_path / "games.py")
-    monkeypatch.setitem(sys.modules, "games", mine)
-    monkeypatch.delitem(sys.modules, "games.qubic", raising=False)
-    result = cutnode("show", "qubic")
-    assert result.exit_code == 2
-    assert "hides the games of the engine: give it another name" in result.output
-
-
 def test_a_count_deeper_than_any_game_ends_at_once():
     for game, finished in (("connect4", False), ("tictactoe", True)):
         flags = ["--finished"] if finished else []
-        result = cutnode("perft", game, "--depth", 2**32, *flags)
+        result = run_cutnode("perft", game, "--depth", 2**32, *flags)
         assert result.output == ("255168\n" if finished else "0\n")
 
 
@@ -636,7 +630,7 @@ def test_help_and_version_load_neither_the_compiler_nor_a_game():
     code = (
         "import json, sys\n"
         "from click.testing import CliRunner\n"
-        "from engine.cli.main import main\n"
+        "from cutnode.cli.main import main\n"
         "for words in json.loads(sys.argv[1]):\n"
         "    result = CliRunner().invoke(main, words)\n"
         "    assert result.exit_code == 0 and result.output, (words, result.output)\n"
@@ -646,7 +640,7 @@ def test_help_and_version_load_neither_the_compiler_nor_a_game():
     asked = [[*words, "--help"] for words in every_command()]
     assert len(asked) > len(OWN_COMMANDS) + 10
     asked += [["--version"], ["games"], ["games", "--json"]]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "engine")}
     command = [sys.executable, "-c", code, json.dumps(asked)]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert (result.stdout, result.stderr) == ("[]\n", "")
@@ -699,7 +693,7 @@ def test_completion_loads_neither_the_compiler_nor_a_game():
     code = (
         "import atexit, sys\n"
         "atexit.register(lambda: print(sorted({'numba', 'numpy', 'games'} & {*sys.modules})))\n"
-        "from engine.cli.main import main\n"
+        "from cutnode.cli.main import main\n"
         "main(prog_name='cutnode')"
     )
     command = [sys.executable, "-c", code]
@@ -709,7 +703,7 @@ def test_completion_loads_neither_the_compiler_nor_a_game():
 
 def test_help_fits_80_columns():
     for words in every_command():
-        lines = cutnode(*words, "-h").output.splitlines()
+        lines = run_cutnode(*words, "-h").output.splitlines()
         assert all(len(line) <= 80 for line in lines), words
 
 
@@ -728,7 +722,7 @@ OF_TWO_MEANINGS = {
 
 
 def test_options_are_declared_once():
-    sources = [path.read_text() for path in (ROOT / "engine" / "cli").glob("*.py")]
+    sources = [path.read_text() for path in (ROOT / "engine" / "cutnode" / "cli").glob("*.py")]
     declared = [
         name
         for source in sources
@@ -743,7 +737,7 @@ def test_version():
         installed = version("cutnode")
     except PackageNotFoundError:
         pytest.skip("not installed")
-    assert cutnode("--version").output == f"cutnode {installed}\n"
+    assert run_cutnode("--version").output == f"cutnode {installed}\n"
 
 
 # Bad input: one line, exit 2
@@ -843,7 +837,7 @@ def complaint(result: Result, code: int = 2) -> str:
 @pytest.mark.parametrize(("position", "message"), BAD_POSITIONS.items())
 def test_bad_position(position, message):
     for verb in ("solve", "show"):
-        result = cutnode(verb, "connect4", position)
+        result = run_cutnode(verb, "connect4", position)
         assert complaint(result).startswith("cutnode: ")
         assert message in result.output
         assert result.output.count("\n") == 1
@@ -853,7 +847,7 @@ def test_bad_position(position, message):
 def test_bad_position_of_a_file_is_named_before_anything_is_solved(tmp_path, position, message):
     file = tmp_path / "positions.txt"
     file.write_text(f"# late\n{LATE}\n\n{position} ; 0\n")
-    result = cutnode("solve", "connect4", "--file", file)
+    result = run_cutnode("solve", "connect4", "--file", file)
     assert complaint(result).startswith(f"cutnode: {file}, line 4: ")
     assert message in result.output
     assert result.output.count("\n") == 1
@@ -861,14 +855,14 @@ def test_bad_position_of_a_file_is_named_before_anything_is_solved(tmp_path, pos
 
 @pytest.mark.parametrize(("args", "message"), BAD_INPUT.items())
 def test_bad_input(args, message):
-    assert complaint(cutnode(*args)).startswith(f"cutnode: {message}")
+    assert complaint(run_cutnode(*args)).startswith(f"cutnode: {message}")
 
 
 @pytest.mark.parametrize(("args", "message"), BAD_USAGE.items())
 def test_bad_usage(args, message):
-    line = complaint(cutnode(*args))
+    line = complaint(run_cutnode(*args))
     assert line.startswith("cutnode: ") and message in line and " --help" in line
-    assert "Usage:" in cutnode().output
+    assert "Usage:" in run_cutnode().output
 
 
 @pytest.mark.parametrize("code", ["latin-1", "utf-8-sig", "utf-16"])
@@ -877,9 +871,14 @@ def test_files_of_any_code_and_line_ends(tmp_path, code, end):
     file = tmp_path / "positions.txt"
     text = "4\u00e9"
     file.write_bytes(end.join(["124 ; caf\u00e9", "", text]).encode(code))
-    wrong = f"{file}, line 3: {complaint(cutnode('show', 'tictactoe', text)).partition(': ')[2]}\n"
-    assert cutnode("perft", "tictactoe", "--depth", 1, "--file", file).stderr == f"cutnode: {wrong}"
-    result = cutnode("perft", "tictactoe", "--depth", 1, "--file", file, "--skip-bad", "--json")
+    wrong = (
+        f"{file}, line 3: {complaint(run_cutnode('show', 'tictactoe', text)).partition(': ')[2]}\n"
+    )
+    assert (
+        run_cutnode("perft", "tictactoe", "--depth", 1, "--file", file).stderr
+        == f"cutnode: {wrong}"
+    )
+    result = run_cutnode("perft", "tictactoe", "--depth", 1, "--file", file, "--skip-bad", "--json")
     assert (result.exit_code, json.loads(result.stdout)["position"]) == (0, "xo./x../...")
     assert result.stderr == f"cutnode: skipped {wrong}cutnode: skipped 1 line of {file}\n"
 
@@ -896,8 +895,8 @@ SKIPPING = [
 def test_lines_that_cannot_be_read(tmp_path, command):
     file = tmp_path / "positions.txt"
     file.write_text("rubbish\n1245\n11\n1452\n")
-    assert complaint(cutnode(*command, file)).startswith(f"cutnode: {file}, line 1: ")
-    result = cutnode(*command, file, "--skip-bad")
+    assert complaint(run_cutnode(*command, file)).startswith(f"cutnode: {file}, line 1: ")
+    result = run_cutnode(*command, file, "--skip-bad")
     told = [line for line in result.stderr.splitlines() if "skipped" in line]
     assert result.exit_code == 0 and len(told) == 3
     for number, line in zip((1, 3), told, strict=False):
@@ -912,7 +911,7 @@ def test_a_batch_without_bad_lines_is_resumed(tmp_path):
     file, journal = tmp_path / "positions.txt", tmp_path / "journal"
     file.write_text("rubbish\n1245\n1452\n")
     command = ("batch", "tictactoe", file, "--skip-bad", "--journal", journal)
-    first, again = cutnode(*command), cutnode(*command)
+    first, again = run_cutnode(*command), run_cutnode(*command)
     assert first.exit_code == again.exit_code == 0 and "skipped 1 line of" in again.stderr
     kept = [json.loads(line)["position"] for line in first.stdout.splitlines()]
     assert kept == [json.loads(line)["position"] for line in again.stdout.splitlines()]
@@ -920,7 +919,7 @@ def test_a_batch_without_bad_lines_is_resumed(tmp_path):
 
 
 def test_notes_are_told_on_standard_error():
-    result = cutnode("show", "chess", "4k3/8/8/8/8/8/8/4K3 w K - 0 1")
+    result = run_cutnode("show", "chess", "4k3/8/8/8/8/8/8/4K3 w K - 0 1")
     assert result.exit_code == 0
     note = "cutnode: note: castling K is read as -: king or rook is not at home for K\n"
     assert result.stderr == note
@@ -994,7 +993,7 @@ def test_rules_that_do_not_compile(tmp_path, name):
     file = tmp_path / f"broken_{name}.py"
     file.write_text(TICTACTOE.replace(old, new))
     code = 2 if name in ("parameters", "plain") else 4
-    line = complaint(cutnode("perft", file, "--depth", 2), code)
+    line = complaint(run_cutnode("perft", file, "--depth", 2), code)
     assert line.startswith(f"cutnode: broken_{name}{reason}")
     if name in ("attribute", "operand", "function", "replaced"):
         assert f"broken_{name}.py, line " in line
@@ -1008,7 +1007,7 @@ PLAIN_RULES = (
         "    theirs: Bits = Bits(0)\n\n    def __str__(self) -> str:\n        return 'x'\n",
     )
     + """
-from engine.contract.notation import contents_of, play_texts
+from cutnode.contract.notation import contents_of, play_texts
 
 
 def start(variant=""):
@@ -1052,7 +1051,7 @@ def test_function_for_people_that_fails(tmp_path, name):
     assert count == 1
     file = tmp_path / f"failing_{name.strip('_')}.py"
     file.write_text(source)
-    result = cutnode(verb, file, position)
+    result = run_cutnode(verb, file, position)
     line = re.sub(r"line \d+", "line N", complaint(result, 4))
     assert line.startswith(f"cutnode: failing_{name.strip('_')}.{message}")
     if verb == "solve":
@@ -1064,7 +1063,7 @@ def test_function_for_people_that_fails(tmp_path, name):
 def test_moves_that_return_nothing(tmp_path):
     file = tmp_path / "forgetful.py"
     file.write_text(PLAIN_RULES.replace("return at", "return None"))
-    result = cutnode("check", file)
+    result = run_cutnode("check", file)
     assert result.exit_code == 4
     assert "forgetful.moves returns nothing (is a return missing?); the contract" in result.output
 
@@ -1072,7 +1071,7 @@ def test_moves_that_return_nothing(tmp_path):
 def test_rule_that_fails_in_plain_python(tmp_path):
     file = tmp_path / "failing_rule.py"
     file.write_text(PLAIN_RULES.replace("at += 1", "at += 1 // (cell - 3)"))
-    line = complaint(cutnode("show", file, 5), 4)
+    line = complaint(run_cutnode("show", file, 5), 4)
     assert re.match(
         r"cutnode: failing_rule.moves, line \d+, at '.../.x./...': ZeroDivisionError", line
     )
@@ -1091,7 +1090,7 @@ def test_file_that_cannot_be_loaded(tmp_path, name):
     text, message = UNREADABLE[name]
     file = tmp_path / f"unreadable_{name}.py"
     file.write_text(text)
-    result = cutnode("solve", file)
+    result = run_cutnode("solve", file)
     assert complaint(result) == f"cutnode: cannot load '{file}': {message}"
     assert result.output.count("\n") == 1
 
@@ -1110,14 +1109,14 @@ INTERRUPTIBLE = {
 @pytest.fixture
 def ctrl_c(interrupt_soon):
     """Ctrl-C, soon."""
-    engine.solve(engine.load_game("connect4").parse(LATE))
-    engine.perft(engine.load_game("connect4").start(), 1)
+    cutnode.solve(cutnode.load_game("connect4").parse(LATE))
+    cutnode.perft(cutnode.load_game("connect4").start(), 1)
     interrupt_soon()
 
 
 @pytest.mark.parametrize(("args", "message"), INTERRUPTIBLE.items())
 def test_interrupt_is_exit_130_with_what_is_known(ctrl_c, args, message):
-    result = cutnode(*args)
+    result = run_cutnode(*args)
     assert result.exit_code == 130
     assert message in result.output
     counted = re.findall(r'\bnodes"?:?\s+([\d,]+)', result.stdout)
@@ -1128,7 +1127,7 @@ def test_interrupt_is_exit_130_with_what_is_known(ctrl_c, args, message):
 
 @pytest.mark.parametrize("verb", ["solve", "analyse"])
 def test_interrupted_file_shows_what_was_begun(ctrl_c, verb):
-    result = cutnode(verb, "connect4", "--file", "-", stdin=f"{LATE}\n4\n1\n2\n")
+    result = run_cutnode(verb, "connect4", "--file", "-", stdin=f"{LATE}\n4\n1\n2\n")
     assert result.exit_code == 130
     first, second = (line.split() for line in result.stdout.splitlines())
     assert first[:2] == [LATE, "-1"]
@@ -1218,13 +1217,13 @@ def test_terminal_shows_how_far_a_search_is():
 
 
 def test_log_has_info_lines(monkeypatch):
-    monkeypatch.setattr("engine.cli.live.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("cutnode.cli.live.LOOK_SECONDS", 0.01)
     arguments = "search", "connect4", "--seconds", "0.6"
-    assert cutnode(*arguments).stderr == ""
-    lines = cutnode(*arguments, "--progress").stderr.splitlines()
+    assert run_cutnode(*arguments).stderr == ""
+    lines = run_cutnode(*arguments, "--progress").stderr.splitlines()
     told = r"info depth \d+ value -?\d+ nodes \d+ nps \d+ hashfull \d+ time \d+ pv \d"
     assert any(re.match(told, line) for line in lines)
-    assert "info value -" in cutnode("solve", "connect4", "-s", "0.6", "--progress").stderr
+    assert "info value -" in run_cutnode("solve", "connect4", "-s", "0.6", "--progress").stderr
 
 
 def test_terminal_shows_progress_and_a_summary(positions):
@@ -1271,7 +1270,7 @@ def test_a_full_disk_is_told_of():
 
 
 @pytest.mark.parametrize(
-    "module", ["click", "engine.cli.main", "engine.cli.solve", "engine.cli.proving", "numba"]
+    "module", ["click", "cutnode.cli.main", "cutnode.cli.solve", "cutnode.cli.proving", "numba"]
 )
 def test_ctrl_c_while_modules_are_imported(module):
     """However long that takes: it is pressed when a module is looked for."""
@@ -1285,7 +1284,7 @@ def test_ctrl_c_while_modules_are_imported(module):
         "sys.argv[1:] = ['solve', 'tictactoe', '1524']\n"
         "runpy.run_module('cutnode', run_name='__main__')\n"
     )
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, FOLDERS))}
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "engine")}
     command = [sys.executable, "-c", code]
     result = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert result.returncode in (130, -signal.SIGINT)  # a shell says 130 of both
@@ -1294,8 +1293,8 @@ def test_ctrl_c_while_modules_are_imported(module):
 
 
 def test_standard_streams_may_be_closed():
-    code = "import sys; sys.stdout = sys.stderr = None; from engine.cli.start import main; main()"
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    code = "import sys; sys.stdout = sys.stderr = None; from cutnode.cli.start import main; main()"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "engine")}
     command = [sys.executable, "-c", code, "solve", "tictactoe", "1524"]
     assert subprocess.run(command, env=environment).returncode == 0
 
@@ -1309,8 +1308,8 @@ def test_signals_end_it_as_ctrl_c_does(number, monkeypatch):
             return ""
 
     before = signal.getsignal(number)
-    monkeypatch.setattr(engine, "__version__", Ended())
-    result = cutnode("--version")
+    monkeypatch.setattr(cutnode, "__version__", Ended())
+    result = run_cutnode("--version")
     assert (result.exit_code, result.output) == (128 + number, "cutnode: interrupted\n")
     assert signal.getsignal(number) is before
 
@@ -1334,9 +1333,9 @@ def test_an_interrupt_says_which_signal_it_was(monkeypatch):
     def run(self, lines):
         signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr("games.chess.uci.Session.run", run)
-    monkeypatch.setattr("games.chess.uci.os._exit", ended.append)
-    assert cutnode("uci").exit_code == 143 and ended == [143]
+    monkeypatch.setattr("cutnode.games.chess.uci.Session.run", run)
+    monkeypatch.setattr("cutnode.games.chess.uci.os._exit", ended.append)
+    assert run_cutnode("uci").exit_code == 143 and ended == [143]
 
 
 def test_signals_end_a_job_that_ignores_ctrl_c():
@@ -1357,8 +1356,8 @@ def test_progress_in_lines_for_a_log(capsys):
 
 def test_files_report_progress_to_a_log(positions):
     for command in (("solve", "connect4", "--file", positions), ("batch", "connect4", positions)):
-        assert "cutnode: 3 of 3, " in cutnode(*command, "--progress").stderr
-        assert "cutnode: " not in cutnode(*command).stderr
+        assert "cutnode: 3 of 3, " in run_cutnode(*command, "--progress").stderr
+        assert "cutnode: " not in run_cutnode(*command).stderr
 
 
 # Commands of games
@@ -1387,11 +1386,11 @@ def commands(monkeypatch):
 
 
 def test_games_add_commands(commands):
-    result = cutnode("hello")
+    result = run_cutnode("hello")
     assert (result.exit_code, result.output) == (0, "hello\n")
-    listed = cutnode("--help").output
+    listed = run_cutnode("--help").output
     assert "Say hello." in listed and "lost" in listed and "Cannot be loaded" in listed
-    assert "Prove the value" in cutnode("solve", "--help").output  # its own come first
+    assert "Prove the value" in run_cutnode("solve", "--help").output  # its own come first
 
 
 @pytest.mark.parametrize(
@@ -1402,6 +1401,6 @@ def test_games_add_commands(commands):
     ],
 )
 def test_commands_that_cannot_be_loaded(commands, name, words):
-    result = cutnode(name, "--depth", "3")
+    result = run_cutnode(name, "--depth", "3")
     assert result.exit_code == 2
     assert words in result.output and len(result.output.splitlines()) == 1

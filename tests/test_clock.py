@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.kernels import clock
-from engine.kernels.clock import LONGEST_SHARE, MOVES_AHEAD, SETTLED, SHORTEST, Clock, allot, settle
+from cutnode.kernels import clock
+from cutnode.kernels.clock import (
+    LONGEST_SHARE,
+    MOVES_AHEAD,
+    SETTLED,
+    SHORTEST,
+    Clock,
+    allot,
+    settle,
+)
 
 seconds = st.floats(-10, 10_000)
 increments = st.floats(0, 100)

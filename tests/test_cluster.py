@@ -16,20 +16,20 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import engine
-from engine import CutnodeError, GameError, Table, analyse, load_game, solve
-from engine.batches import run_batch
-from engine.cli.cluster import cluster as cluster_command
-from engine.cluster import build_tablebase as build_on_cluster
-from engine.cluster import search_many, solve_many, solve_split
-from engine.cluster.splitting import Split
-from engine.cluster.top import Top
-from engine.compiler.jit import jit_enabled
-from engine.contract.legal import legal_moves
-from engine.contract.positions import Packed
-from engine.contract.verbs import moves_again, outcome, play
-from engine.tablebases.building import build_tablebase
-from engine.tablebases.tablebase import Tablebase
+import cutnode
+from cutnode import CutnodeError, GameError, Table, analyse, load_game, solve
+from cutnode.batches import run_batch
+from cutnode.cli.cluster import cluster as cluster_command
+from cutnode.cluster import build_tablebase as build_on_cluster
+from cutnode.cluster import search_many, solve_many, solve_split
+from cutnode.cluster.splitting import Split
+from cutnode.cluster.top import Top
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.positions import Packed
+from cutnode.contract.verbs import moves_again, outcome, play
+from cutnode.tablebases.building import build_tablebase
+from cutnode.tablebases.tablebase import Tablebase
 
 distributed = pytest.importorskip("distributed")
 
@@ -242,16 +242,16 @@ def test_layers_with_dice(client, tmp_path):
     assert build_on_cluster(client, load_game("ur:finkel-2").start(), tmp_path / "two") == "done"
     base = Tablebase.open(tmp_path / "two")
     assert base.verify().wrong == 0
-    iterated = engine.iterate(load_game("ur:finkel-2").start())
+    iterated = cutnode.iterate(load_game("ur:finkel-2").start())
     assert base.entry(load_game("ur:finkel-2").start()).value == pytest.approx(iterated.value)
 
 
 DRIVER = """
 import sys
 from distributed import Client
-from engine import load_game
-from engine.batches import run_batch
-from engine.cluster import search_many, solve_many, solve_split
+from cutnode import load_game
+from cutnode.batches import run_batch
+from cutnode.cluster import search_many, solve_many, solve_split
 with Client(sys.argv[1]) as client:
     start = load_game("tictactoe").start()
     solve_split(client, start, plies=6, questions=1, table=16, journal=sys.argv[2],
@@ -343,7 +343,7 @@ def test_the_command(client):
 
 @pytest.mark.slow
 def test_a_worker_with_other_rules_is_refused():
-    from engine.cluster.worker import SentGame  # needs distributed
+    from cutnode.cluster.worker import SentGame  # needs distributed
 
     sent = SentGame.of(type(load_game("tictactoe").start()))
     assert (sent.name, sent.sources) == ("tictactoe", ())
@@ -357,7 +357,7 @@ def test_a_worker_with_other_rules_is_refused():
 @pytest.mark.slow
 def test_a_game_in_a_file_of_its_own_is_sent_to_the_workers(client, tmp_path):
     path = tmp_path / "heaps_of_mine.py"
-    path.write_text(Path(engine.__file__).with_name("cli").joinpath("template.py").read_text())
+    path.write_text(Path(cutnode.__file__).with_name("cli").joinpath("template.py").read_text())
     os.utime(path, (0, 0))
     start = load_game(str(path)).start()
     result = solve_split(client, start, plies=2, table=16)

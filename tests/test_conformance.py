@@ -7,15 +7,15 @@ import pytest
 import toys
 from toys import boxes, duel, isola, kayles, race
 
-from engine import Game, game_names, legal_moves, load_game
-from engine.compiler.jit import jit_enabled
-from engine.conformance import Finding, check, examine
-from engine.contract.dispatch import runs_plainly
-from engine.contract.notation import contents_of
-from games import connect4, tictactoe
+from cutnode import Game, game_names, legal_moves, load_game
+from cutnode.compiler.jit import jit_enabled
+from cutnode.conformance import Finding, check, examine
+from cutnode.contract.dispatch import runs_plainly
+from cutnode.contract.notation import contents_of
+from cutnode.games import connect4, tictactoe
 
 TOYS = [f"toys.{it.name}" for it in pkgutil.iter_modules(toys.__path__) if not it.ispkg]
-GAMES = ["engine.cli.template", *game_names(), *(toy for toy in TOYS if "hazard" not in toy)]
+GAMES = ["cutnode.cli.template", *game_names(), *(toy for toy in TOYS if "hazard" not in toy)]
 """Hazards have no graph before a test makes one."""
 COMPILED = ("tictactoe",)
 """Those that are looked at compiled in the quick tests; it takes some seconds for each."""

@@ -10,9 +10,9 @@ from data import FOLDER, SETS, rows
 from hypothesis import given
 from positions import reached
 
-from engine import Bits, Table, legal_moves, load_game, solve, solve_many
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import (
+from cutnode import Bits, Table, legal_moves, load_game, solve, solve_many
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import (
     INFINITE,
     bounds,
     canonical,
@@ -22,7 +22,7 @@ from engine.contract.verbs import (
     play,
     plies_left,
 )
-from games.connect4 import describe
+from cutnode.games.connect4 import describe
 
 NOTATION = load_game("connect4").notation
 parse_position, position_text = NOTATION.parse_position, NOTATION.position_text

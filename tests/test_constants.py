@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numba import njit
 
-from engine import Bits, GameError
-from engine.contract.constants import Constant
-from engine.contract.simd import load_words, union
+from cutnode import Bits, GameError
+from cutnode.contract.constants import Constant
+from cutnode.contract.simd import load_words, union
 
 SMALL = Constant("test.small", np.array([-3, 5, 127], np.int8))
 WORDS = Constant("test.words", np.arange(8, dtype=np.uint64) << np.uint64(61))

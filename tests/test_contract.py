@@ -6,11 +6,11 @@ import textwrap
 
 import pytest
 
-import engine
-from engine import load_game, solve
-from engine.conformance import check
-from engine.contract import verbs
-from engine.contract.dispatch import VERBS
+import cutnode
+from cutnode import load_game, solve
+from cutnode.conformance import check
+from cutnode.contract import verbs
+from cutnode.contract.dispatch import VERBS
 
 GROUPS = ("core", "solver", "heuristics", "chance", "symmetry", "tablebase")
 
@@ -23,7 +23,7 @@ def example(text, title):
 
 @pytest.mark.parametrize("name", VERBS)
 def test_each_verb_has_an_example(name):
-    space = {**vars(verbs), "Bits": engine.Bits, "popcount": engine.popcount}
+    space = {**vars(verbs), "Bits": cutnode.Bits, "popcount": cutnode.popcount}
     exec(example(inspect.getdoc(VERBS[name]), "Example"), space)
     wanted, given = (inspect.signature(verb).parameters for verb in (VERBS[name], space[name]))
     assert list(wanted) == list(given)

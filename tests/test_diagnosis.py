@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from engine import load_game, perft
-from engine.compiler.jit import jit_enabled
-from engine.contract.errors import CutnodeError
+from cutnode import load_game, perft
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.errors import CutnodeError
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="of compiled code")
 

@@ -19,9 +19,9 @@ from numbering import (
 )
 from positions import moves_by, random_positions, reached
 
-from engine import legal_moves, minimax
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import (
+from cutnode import legal_moves, minimax
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import (
     bounds,
     canonical,
     check,
@@ -34,8 +34,7 @@ from engine.contract.verbs import (
     play,
     reversible,
 )
-from engine.kernels.scores import WIN
-from games.dobutsu import (
+from cutnode.games.dobutsu import (
     move_text,
     parse_position,
     position_text,
@@ -43,6 +42,7 @@ from games.dobutsu import (
     start,
     takes_lion,
 )
+from cutnode.kernels.scores import WIN
 
 VALUES = [(text, int(plies)) for text, plies in rows(FOLDER / "dobutsu_values.txt")]
 SHORT = [fact for fact in VALUES if 0 < abs(fact[1]) <= (5 if jit_enabled() else 2)]

@@ -18,15 +18,18 @@ import pytest
 from click.testing import CliRunner
 from test_service import running
 
-import engine
-from engine.cli.main import main
-from engine.contract.dispatch import VERBS
-from engine.docs.pages import GAMES, INSERTS, contract_page, groups
-from engine.kernels.techniques import TECHNIQUES
-from engine.service.settings import Settings
+import cutnode
+from cutnode.cli.main import main
+from cutnode.contract.dispatch import VERBS
+from cutnode.kernels.techniques import TECHNIQUES
+from cutnode.service.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "engine" / "docs"
+
+sys.path.append(str(PAGES))
+from pages import GAMES, INSERTS, contract_page, groups  # noqa: E402
+
 TEXTS = {path.relative_to(PAGES).as_posix(): path.read_text() for path in PAGES.rglob("*.md")}
 FENCE = re.compile(r'^```(\w*)(?: title="(.*?)")?\n(.*?)^```', re.M | re.S)
 
@@ -143,15 +146,17 @@ def test_every_name_stands_in_the_reference_once() -> None:
         if page.startswith("reference/api/")
         for name in re.findall(r"^::: cutnode\.(\w+)$", text, re.M)
     ]
-    assert sorted(shown) == sorted(set(engine.__all__) - {"__version__"})
+    assert sorted(shown) == sorted(set(cutnode.__all__) - {"__version__"})
     assert "cutnode.__version__" in TEXTS["reference/api/errors.md"]
 
 
-@pytest.mark.parametrize("name", sorted(set(engine.__all__) - {"LEVELS", "NO_MOVE", "__version__"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(cutnode.__all__) - {"LEVELS", "NO_MOVE", "__version__"})
+)
 def test_every_name_has_a_docstring(name: str) -> None:
     """And so has every public function, class and property of a class."""
-    value = getattr(engine, name)
-    value = engine.search.api.search if isinstance(value, ModuleType) else value
+    value = getattr(cutnode, name)
+    value = cutnode.search.api.search if isinstance(value, ModuleType) else value
     members = vars(value).items() if isinstance(value, type) else ()
     bare = [
         member
@@ -170,7 +175,7 @@ def test_every_verb_stands_in_the_contract() -> None:
     listed = [name for names in groups().values() for name in names]
     assert sorted(listed) == sorted(VERBS)
     written = TEXTS["reference/contract.md"]
-    assert written == contract_page(), "write it with python -m engine.docs.pages"
+    assert written == contract_page(), "write it with python engine/docs/pages.py"
     assert re.findall(r"^### (\w+) ", written, re.M) == listed
     assert ":::" not in written
 
@@ -183,7 +188,7 @@ def test_techniques_and_parameters_are_listed() -> None:
 
 
 def test_every_game_has_a_page() -> None:
-    assert GAMES.keys() == set(engine.game_names())
+    assert GAMES.keys() == set(cutnode.game_names())
 
 
 @pytest.mark.slow
@@ -191,7 +196,7 @@ def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     """And has a section for every command."""
     config = PAGES.parent / "mkdocs.yml"
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(config)]
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT / "engine")}
     subprocess.run([*command, "--site-dir", str(tmp_path)], env=environment, check=True)
     page = (tmp_path / "reference" / "command_line.html").read_text()
     sections = set(re.findall(r'<h\d id="cutnode-([\w-]+)"', page))

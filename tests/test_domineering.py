@@ -11,11 +11,11 @@ from data import FOLDER, rows
 from hypothesis import given
 from positions import final_value, reached
 
-from engine import Bits, legal_moves, load_game, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.boards import reversed_bits
-from engine.contract.verbs import bounds, canonical, canonical_move, key, outcome, play, plies_left
-from games.domineering import MOST_PREFERRED, dominoes, move_text, upside_down
+from cutnode import Bits, legal_moves, load_game, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.boards import reversed_bits
+from cutnode.contract.verbs import bounds, canonical, canonical_move, key, outcome, play, plies_left
+from cutnode.games.domineering import MOST_PREFERRED, dominoes, move_text, upside_down
 
 NOTATION = load_game("domineering").notation
 parse_position, position_text, start = (

@@ -14,10 +14,10 @@ from hypothesis import given
 from numbering import assert_no_faults
 from positions import moves_by, order_scores, random_positions, reached
 
-from engine import PositionError, legal_moves, load_game
-from engine.compiler.jit import jit_enabled
-from engine.contract.positions import coerce
-from engine.contract.verbs import (
+from cutnode import PositionError, legal_moves, load_game
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.positions import coerce
+from cutnode.contract.verbs import (
     NO_INDEX,
     check,
     drawn,
@@ -35,9 +35,9 @@ from engine.contract.verbs import (
     retreats,
     reversible,
 )
-from games import draughts
-from games.draughts import evaluate_material, start
-from games.draughts.numbering import LAYER_NAMES, LAYERS
+from cutnode.games import draughts
+from cutnode.games.draughts import evaluate_material, start
+from cutnode.games.draughts.numbering import LAYER_NAMES, LAYERS
 
 NOTATION = load_game("draughts").notation
 parse, text_of, move_text = NOTATION.parse_position, NOTATION.position_text, NOTATION.move_text

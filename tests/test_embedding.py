@@ -14,7 +14,7 @@ import pytest
 from positions import EMPTY, GAME, LATE, SEARCHED
 from toys import race
 
-from engine import (
+from cutnode import (
     CutnodeError,
     Engine,
     GameError,
@@ -29,7 +29,7 @@ from engine import (
     search,
     solve,
 )
-from engine.contract.verbs import play
+from cutnode.contract.verbs import play
 
 PATIENCE = 20
 

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from engine import (
+from cutnode import (
     CutnodeError,
     Evaluation,
     GameError,
@@ -22,13 +22,13 @@ from engine import (
     minimax,
     search,
 )
-from engine.compiler.jit import jit_enabled
-from engine.contract.dispatch import module_of
-from engine.contract.verbs import play
-from engine.kernels.parameters import HALF_FULL
-from engine.kernels.profiles import DEFAULT, TACTICAL, profile_of
-from engine.kernels.scores import MOST_ESTIMATE, WIN
-from engine.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.dispatch import module_of
+from cutnode.contract.verbs import play
+from cutnode.kernels.parameters import HALF_FULL
+from cutnode.kernels.profiles import DEFAULT, TACTICAL, profile_of
+from cutnode.kernels.scores import MOST_ESTIMATE, WIN
+from cutnode.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 
 GAME = load_game("connect4")
 EMPTY = GAME.start()

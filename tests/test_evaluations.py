@@ -7,10 +7,10 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from engine import Evaluation, GameError, Searcher, compiled, load_game, minimax, search
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.storage.evaluations import chosen_evaluation
+from cutnode import Evaluation, GameError, Searcher, compiled, load_game, minimax, search
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.storage.evaluations import chosen_evaluation
 
 SOURCE = """
 from cutnode import compiled
@@ -56,7 +56,7 @@ def file(tmp_path, monkeypatch):
     sys.modules.pop("own_estimates", None)
 
 
-def cutnode(*args):
+def run_cutnode(*args):
     result = CliRunner().invoke(main, [str(arg) for arg in args])
     assert result.exception is None or isinstance(result.exception, SystemExit)
     return result
@@ -94,7 +94,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_no_evaluation(file, name):
-    result = cutnode("search", "tictactoe", "--depth", 1, "--evaluation", name)
+    result = run_cutnode("search", "tictactoe", "--depth", 1, "--evaluation", name)
     assert result.exit_code == 2
     assert f"cutnode: {WRONG[name]}" in result.output
 
@@ -125,7 +125,7 @@ def test_functions_that_are_none_of_a_module():
 
 
 def test_a_service_loads_no_files(file):
-    from engine.kernels.evaluation import evaluation_of
+    from cutnode.kernels.evaluation import evaluation_of
 
     with pytest.raises(GameError, match=r"tictactoe has no evaluation 'own_estimates"):
         evaluation_of(type(load_game("tictactoe").start()), "own_estimates.py:centre")

@@ -6,13 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import cutnode
 import numpy as np
 import pytest
 from toys import duel, pig
 
-import engine
-from engine import (
+import cutnode
+from cutnode import (
     Board,
     Book,
     Engine,
@@ -49,13 +48,13 @@ from engine import (
     to_svg,
     write_proof,
 )
-from engine.cli.serve import run_service
-from engine.cluster.tasks import require_distributed
-from engine.contract.errors import CutnodeError, GameError
-from engine.contract.text import nearest
-from engine.lab.plots import check_plot
-from engine.playing.configurations import KEYS, PlayerKeywords
-from engine.training.fitting import require_jax
+from cutnode.cli.serve import run_service
+from cutnode.cluster.tasks import require_distributed
+from cutnode.contract.errors import CutnodeError, GameError
+from cutnode.contract.text import nearest
+from cutnode.lab.plots import check_plot
+from cutnode.playing.configurations import KEYS, PlayerKeywords
+from cutnode.training.fitting import require_jax
 
 TICTACTOE = load_game("tictactoe")
 RANDOM = [make_player(TICTACTOE, "random")] * 2
@@ -356,11 +355,7 @@ def test_what_is_no_board(make, message):
 # The package
 
 
-def test_cutnode_has_the_names_of_the_engine():
-    assert cutnode.__all__ == engine.__all__
-    assert all(getattr(cutnode, name) is getattr(engine, name) for name in engine.__all__)
-    assert cutnode.__version__ == engine.__version__
-    assert dir(cutnode) == sorted([*cutnode.__all__, "__version__"])
+def test_a_name_that_cutnode_has_not():
     with pytest.raises(AttributeError, match="module 'cutnode' has no attribute 'solv'"):
         _ = cutnode.solv
 
@@ -371,7 +366,7 @@ def run(folder, *arguments):
     )
 
 
-def test_files_with_the_names_of_its_packages_are_in_nobodys_way(tmp_path):
+def test_files_called_engine_and_games_are_in_nobodys_way(tmp_path):
     (tmp_path / "engine.py").write_text("raise SystemExit('the wrong one')\n")
     (tmp_path / "games").mkdir()
     code = "import cutnode; print(cutnode.load_game('hex'))"
@@ -379,16 +374,9 @@ def test_files_with_the_names_of_its_packages_are_in_nobodys_way(tmp_path):
     assert "tictactoe" in run(tmp_path, "-m", "cutnode", "games").stdout
 
 
-def test_an_engine_that_was_loaded_before_is_named(tmp_path):
-    (tmp_path / "engine.py").touch()
-    done = run(tmp_path, "-c", "import engine, cutnode")
-    assert "hides the package of cutnode: give it another name" in done.stderr
-
-
 def test_public_names_are_typed():
-    """The files that tell type checkers so (PEP 561)."""
-    for package in (cutnode, engine, __import__("games")):
-        assert (Path(package.__file__).parent / "py.typed").exists()
+    """The file that tells type checkers so (PEP 561)."""
+    assert (Path(cutnode.__file__).parent / "py.typed").exists()
 
 
 # Tables for other programs
@@ -418,7 +406,7 @@ def test_batches_as_tables():
     ],
 )
 def test_missing_extras_are_named(monkeypatch, package, name, use):
-    late = ("engine.service", "uvicorn.protocols.websockets")
+    late = ("cutnode.service", "uvicorn.protocols.websockets")
     for loaded in [each for each in sys.modules if each.startswith(late)]:
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, package, None)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine import load_game, perft
-from engine.compiler.cache import own_sources
+from cutnode import load_game, perft
+from cutnode.compiler.cache import own_sources
 
 NIM = """
 from typing import NamedTuple

@@ -17,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from positions import VARIANTS, following, random_positions
 
-from engine import PositionError, game_names, legal_moves, load_game
-from engine.contract.dispatch import defines
-from engine.contract.messages import description
-from engine.contract.notation import notation_of
-from engine.contract.variants import variants_of
-from engine.contract.verbs import (
+from cutnode import PositionError, game_names, legal_moves, load_game
+from cutnode.contract.dispatch import defines
+from cutnode.contract.messages import description
+from cutnode.contract.notation import notation_of
+from cutnode.contract.variants import variants_of
+from cutnode.contract.verbs import (
     bounds,
     canonical,
     canonical_move,

@@ -8,9 +8,9 @@ import pytest
 from data import FOLDER, rows
 from test_tablebases import in_memory, reachable, solved_by_sweeps
 
-from engine import PositionError, legal_moves, load_game, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import cell, outcome, play
+from cutnode import PositionError, legal_moves, load_game, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import cell, outcome, play
 
 FACTS = {variant: tuple(map(int, numbers)) for variant, *numbers in rows(FOLDER / "gobblet.txt")}
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))

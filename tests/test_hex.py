@@ -10,10 +10,10 @@ from data import FOLDER, rows
 from hypothesis import given
 from positions import moves_by, reached
 
-from engine import Table, legal_moves, load_game, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.boards import remade
-from engine.contract.verbs import (
+from cutnode import Table, legal_moves, load_game, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.boards import remade
+from cutnode.contract.verbs import (
     bounds,
     candidates,
     canonical,
@@ -24,9 +24,9 @@ from engine.contract.verbs import (
     play,
     random_result,
 )
-from games.hex import filled, move_text, parse_move
-from games.hex.cells import beside, chain, neighbours, twice_beside
-from games.hex.filling import dead
+from cutnode.games.hex import filled, move_text, parse_move
+from cutnode.games.hex.cells import beside, chain, neighbours, twice_beside
+from cutnode.games.hex.filling import dead
 
 NOTATION = load_game("hex").notation
 parse_position, position_text, start = (

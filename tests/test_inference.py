@@ -3,9 +3,9 @@
 import pytest
 from numba import njit, types
 
-from engine.compiler.jit import jit_enabled
-from engine.contract.bits import WORD, Bits, lowest_index  # noqa: F401 (rules use it)
-from engine.contract.native import KernelCompiler
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.bits import WORD, Bits, lowest_index  # noqa: F401 (rules use it)
+from cutnode.contract.native import KernelCompiler
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="of compiled code")
 

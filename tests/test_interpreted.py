@@ -9,8 +9,8 @@ from random import Random
 import pytest
 from toys import boxes, drops, duel, isola, race
 
-import engine
-from engine import (
+import cutnode
+from cutnode import (
     CutnodeError,
     GameError,
     Searcher,
@@ -24,12 +24,12 @@ from engine import (
     solve,
     solve_many,
 )
-from engine.compiler.folding import folded
-from engine.compiler.jit import jit_enabled
-from engine.conformance import check
-from engine.contract.dispatch import defines, is_plain
-from engine.contract.numbering import MOST_KNOWN, Numbering
-from engine.contract.verbs import chance, chance_outcome, outcome, play
+from cutnode.compiler.folding import folded
+from cutnode.compiler.jit import jit_enabled
+from cutnode.conformance import check
+from cutnode.contract.dispatch import defines, is_plain
+from cutnode.contract.numbering import MOST_KNOWN, Numbering
+from cutnode.contract.verbs import chance, chance_outcome, outcome, play
 
 compiled_too = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 
@@ -207,7 +207,7 @@ def test_failing_rules_say_where(monkeypatch):
 
 
 GAME = """
-from engine import compiled
+from cutnode import compiled
 {position}
 
 def start(variant=""):
@@ -272,7 +272,7 @@ def test_plain_copies_are_apart():
     assert compiled.module is not plain.module
     assert load_game("tictactoe", plain=True).module is plain.module
     assert sys.modules["games.tictactoe_plain"] is plain.module
-    assert engine.solve(plain.parse("xxo/oox/x..")).value == 0
+    assert cutnode.solve(plain.parse("xxo/oox/x..")).value == 0
 
 
 # Numbers for positions without a key
@@ -295,7 +295,7 @@ def test_equal_positions_have_equal_numbers():
 
 
 def test_numbers_are_never_given_twice(monkeypatch):
-    monkeypatch.setattr("engine.contract.numbering.MOST_KNOWN", 3)
+    monkeypatch.setattr("cutnode.contract.numbering.MOST_KNOWN", 3)
     assert MOST_KNOWN > 3
     number = Numbering(forgets=True)
     assert [number(name) for name in "abcda"] == [1, 2, 3, 4, 5]

@@ -11,7 +11,7 @@ import pytest
 from data import FOLDER, rows
 from toys import duel, race, ruin
 
-from engine import (
+from cutnode import (
     CutnodeError,
     GameError,
     PositionError,
@@ -21,9 +21,9 @@ from engine import (
     minimax,
     solve,
 )
-from engine.compiler.jit import jit_enabled
-from engine.contract import dispatch
-from games import kalah, ur
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract import dispatch
+from cutnode.games import kalah, ur
 
 TICTACTOE = load_game("tictactoe")
 

@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 from numba import types
 
-import engine
-from engine.compiler import cache
-from engine.compiler.jit import (
+import cutnode
+from cutnode.compiler import cache
+from cutnode.compiler.jit import (
     Evaluator,
     Kernel,
     Numbers,
@@ -32,12 +32,12 @@ from engine.compiler.jit import (
     record,
     records,
 )
-from engine.contract.bits import Bits
-from engine.contract.errors import GameError
+from cutnode.contract.bits import Bits
+from cutnode.contract.errors import GameError
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 
-ROOT = Path(engine.__file__).parents[1]
+ROOT = Path(cutnode.__file__).parents[2]
 
 HELPER = """
 STEP = 1
@@ -46,7 +46,7 @@ STEP = 1
 GAME = """
 from typing import NamedTuple
 
-from engine import Bits, compiled
+from cutnode import Bits, compiled
 from tiny_helper import STEP
 
 BASE = 100
@@ -64,8 +64,8 @@ def evaluate(position):
 KERNELS = """
 import numpy as np
 
-from engine.contract.verbs import evaluate
-from engine.compiler.jit import Position, compiled, kernel
+from cutnode.contract.verbs import evaluate
+from cutnode.compiler.jit import Position, compiled, kernel
 
 
 @kernel
@@ -91,8 +91,8 @@ import importlib
 import json
 import sys
 
-from engine import Bits
-from engine.compiler import cache
+from cutnode import Bits
+from cutnode.compiler import cache
 
 game, cls, kernel, loud, wait = json.loads(sys.argv[1])
 announced = []
@@ -215,7 +215,7 @@ def test_one_source_under_two_names(project):
 def test_constants_are_those_of_the_process_that_loads(project):
     constant = 'Constant("tiny.steps", [int(os.environ["STEP"])] * 200_000)'
     text = GAME.replace("from typing", "import os\n\nfrom typing", 1)
-    imports = "import Bits, compiled\nfrom engine.contract.constants import Constant"
+    imports = "import Bits, compiled\nfrom cutnode.contract.constants import Constant"
     text = text.replace("import Bits, compiled", imports)
     text = text.replace("BASE = 100", f"BASE = 100\nSTEPS = {constant}")
     text = text.replace("STEP * position", "STEPS[199_999] * position")
@@ -318,7 +318,7 @@ def test_edit_after_the_import_is_not_taken_for_what_runs(project):
 
 CLASSES = """
 import tiny_game
-from engine import compiled
+from cutnode import compiled
 
 
 def sized(step):
@@ -351,7 +351,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from engine.compiler.jit import Position, kernel, record
+from cutnode.compiler.jit import Position, kernel, record
 
 
 class Short(NamedTuple):
@@ -435,7 +435,8 @@ def test_edit_of_a_data_file_of_a_package_changes_the_answer(project):
 def installed_engine(project):
     """A copy of the engine that the project uses in place of this one."""
     installed = project.folder / "installed"
-    shutil.copytree(ROOT / "engine", installed / "engine", ignore=shutil.ignore_patterns("__*__"))
+    source = ROOT / "engine" / "cutnode"
+    shutil.copytree(source, installed / "cutnode", ignore=shutil.ignore_patterns("__*__"))
     project.environment["PYTHONPATH"] = os.pathsep.join([str(project.folder), str(installed)])
     return installed
 
@@ -443,10 +444,10 @@ def installed_engine(project):
 def test_edit_of_the_engine_recompiles_only_what_it_can_change(project):
     installed = installed_engine(project)
     assert project.run().announced == COMPILED
-    rooms = {path.name for path in (installed / "engine").iterdir() if path.is_dir()}
+    rooms = {path.name for path in (installed / "cutnode").iterdir() if path.is_dir()}
     assert {"service", "lab", "cli"} < rooms - set(cache.COMPILED)
     for room in rooms - set(cache.COMPILED):
-        for source in (installed / "engine" / room).glob("*.py"):
+        for source in (installed / "cutnode" / room).glob("*.py"):
             source.write_text(source.read_text() + "# A comment.\n")
     assert project.run().announced == []
     kernel = installed / "engine" / "kernels" / "scores.py"
@@ -593,21 +594,21 @@ import importlib
 import json
 import pkgutil
 
-import engine
-from engine import kernels as kernels_package
-from engine.compiler import cache, jit
-from engine.search.api import alphabeta, perft, solve
-from engine.kernels.evaluation import OWN
-from engine.search.api import search
-from games.connect4 import Position
+import cutnode
+from cutnode import kernels as kernels_package
+from cutnode.compiler import cache, jit
+from cutnode.search.api import alphabeta, perft, solve
+from cutnode.kernels.evaluation import OWN
+from cutnode.search.api import search
+from cutnode.games.connect4 import Position
 
 announced = []
 cache.announce = announced.append
 names = [found.name for found in pkgutil.iter_modules(kernels_package.__path__)]
-modules = [importlib.import_module(f"engine.kernels.{name}") for name in names]
+modules = [importlib.import_module(f"cutnode.kernels.{name}") for name in names]
 values = [value for module in modules for value in vars(module).values()]
 kernels = {value for value in values if isinstance(value, jit.Kernel)}
-kernels = {kernel for kernel in kernels if not kernel.name.startswith("engine.kernels.chance.")}
+kernels = {kernel for kernel in kernels if not kernel.name.startswith("cutnode.kernels.chance.")}
 for kernel in kernels:
     kernel.specialise(Position, OWN)
 position = engine.load_game("connect4").parse("444444113355")
@@ -629,7 +630,7 @@ def test_each_kernel_has_one_signature_for_a_position_class(project):
         return json.loads(output)
 
     announced, signatures = run()
-    assert {"engine.kernels.solver.search_node", "engine.kernels.solver.solve_batch"} <= set(
+    assert {"cutnode.kernels.solver.search_node", "cutnode.kernels.solver.solve_batch"} <= set(
         signatures
     )
     assert len(announced) == len(signatures)

@@ -7,9 +7,9 @@ from data import FOLDER, rows
 from hypothesis import given
 from positions import moves_by, order_scores, reached
 
-from engine import Table, legal_moves, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import (
+from cutnode import Table, legal_moves, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import (
     bounds,
     canonical,
     evaluate,
@@ -19,7 +19,7 @@ from engine.contract.verbs import (
     play,
     turn,
 )
-from games.kalah import (
+from cutnode.games.kalah import (
     lead,
     parse_position,
     start,

@@ -14,20 +14,20 @@ import pytest
 from click.testing import CliRunner, Result
 from toys.techniques import ideas
 
-from engine import Searcher, Technique, alphabeta, legal_moves, load_game, minimax
-from engine.cli.lab import lab
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.contract.errors import CutnodeError
-from engine.contract.verbs import play
-from engine.kernels.techniques import EXACT, choose, in_order
-from engine.lab.ablation import ablation
-from engine.lab.depths import depths
-from engine.lab.laboratory import Laboratory
-from engine.lab.measuring import plan
-from engine.lab.page import page
-from engine.lab.study import INTERRUPTED, Column, Study
-from engine.lab.tables import latex_table, markdown_table
+from cutnode import Searcher, Technique, alphabeta, legal_moves, load_game, minimax
+from cutnode.cli.lab import lab
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.errors import CutnodeError
+from cutnode.contract.verbs import play
+from cutnode.kernels.techniques import EXACT, choose, in_order
+from cutnode.lab.ablation import ablation
+from cutnode.lab.depths import depths
+from cutnode.lab.laboratory import Laboratory
+from cutnode.lab.measuring import plan
+from cutnode.lab.page import page
+from cutnode.lab.study import INTERRUPTED, Column, Study
+from cutnode.lab.tables import latex_table, markdown_table
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -38,7 +38,7 @@ SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "1593")]
 FEW = ("table", "deepening", "enhanced_cutoffs", "killers", "late_move_reductions")
 
 
-def cutnode(*args: object, stdin: str = "") -> Result:
+def run_cutnode(*args: object, stdin: str = "") -> Result:
     result = CliRunner().invoke(main, [str(arg) for arg in args], input=stdin)
     assert result.exception is None or isinstance(result.exception, SystemExit)
     return result
@@ -235,7 +235,7 @@ LAB = ("lab", "ablation", "tictactoe", "--depth", 4, "--techniques", "table,kill
 
 
 def test_table():
-    result = cutnode(*LAB)
+    result = run_cutnode(*LAB)
     assert result.exit_code == 0
     lines = result.output.splitlines()
     assert lines[0] == "What each technique of the search saves: tictactoe, .../.../..., depth 4"
@@ -252,7 +252,7 @@ def test_table():
 
 
 def test_json():
-    data = json.loads(cutnode(*LAB, "--json").output)
+    data = json.loads(run_cutnode(*LAB, "--json").output)
     assert data["settings"]["techniques"] == ["table", "killers"]
     assert data["settings"]["positions"] == [".../.../..."]
     assert data["rows"][1]["nodes"] == alphabeta(TICTACTOE.start(), 4).nodes
@@ -260,7 +260,7 @@ def test_json():
 
 
 def test_csv():
-    lines = cutnode(*LAB, "--csv").output.splitlines()
+    lines = run_cutnode(*LAB, "--csv").output.splitlines()
     assert "# depth: 4" in lines
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     assert [row["step"] for row in rows][:3] == ["minimax", "alpha-beta", "search"]
@@ -269,18 +269,18 @@ def test_csv():
 
 def test_positions_of_a_file():
     arguments = ("lab", "depths", "tictactoe", "--depth", 3, "--runs", 1, "--json", "--file", "-")
-    data = json.loads(cutnode(*arguments, stdin="1 ; a corner\n\n5\n").output)
+    data = json.loads(run_cutnode(*arguments, stdin="1 ; a corner\n\n5\n").output)
     assert data["settings"]["positions"] == ["x../.../...", ".../.x./..."]
 
 
 def test_depths_at_the_command_line():
-    output = cutnode("lab", "depths", "tictactoe", "5", "--depth", 8, "--exact").output
+    output = run_cutnode("lab", "depths", "tictactoe", "5", "--depth", 8, "--exact").output
     row = next(line for line in output.splitlines() if line.startswith("     8 ")).split()
     assert row[4] == "0" and row[5] == "proven"
 
 
 def test_without_leaves_techniques_out():
-    data = json.loads(cutnode(*LAB, "--without", "killers", "--json").output)
+    data = json.loads(run_cutnode(*LAB, "--without", "killers", "--json").output)
     assert data["settings"]["techniques"] == ["table"]
 
 
@@ -319,7 +319,7 @@ BAD_USAGE = {
 
 @pytest.mark.parametrize(("args", "message"), BAD_INPUT.items())
 def test_bad_input(args, message):
-    result = cutnode("lab", "ablation", "tictactoe", "--depth", 3, *args)
+    result = run_cutnode("lab", "ablation", "tictactoe", "--depth", 3, *args)
     assert result.exit_code == 2
     assert result.output.startswith(f"cutnode: {message}")
     assert result.output.count("\n") == 1
@@ -328,14 +328,14 @@ def test_bad_input(args, message):
 @pytest.mark.parametrize(("args", "message"), BAD_USAGE.items())
 def test_bad_usage(args, message):
     for experiment in ("ablation", "depths"):
-        result = cutnode("lab", experiment, "tictactoe", "--depth", 3, *args)
+        result = run_cutnode("lab", experiment, "tictactoe", "--depth", 3, *args)
         assert result.exit_code == 2
         assert message in result.output
 
 
 @pytest.mark.parametrize("name", sorted(lab.commands))
 def test_help_tells_every_option(name):
-    result = cutnode("lab", name, "--help")
+    result = run_cutnode("lab", name, "--help")
     assert result.exit_code == 0
     for parameter in lab.commands[name].params:
         if isinstance(parameter, click.Option):
@@ -345,8 +345,8 @@ def test_help_tells_every_option(name):
 
 def test_other_commands_do_not_load_the_laboratory():
     code = (
-        "import sys, engine.cli.solve; print([name for name in sys.modules if name in "
-        "('matplotlib', 'rich', 'engine.lab.ablation', 'engine.lab.study')])"
+        "import sys, cutnode.cli.solve; print([name for name in sys.modules if name in "
+        "('matplotlib', 'rich', 'cutnode.lab.ablation', 'cutnode.lab.study')])"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = (sys.executable, "-c", code)

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from engine import CutnodeError, Searcher, load_game, match
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.lab.compare import compare, draw
-from engine.lab.plots import inline_plot
-from engine.lab.statistics import geometric_mean_ratio, share
-from engine.lab.study import INTERRUPTED, Follower
-from engine.playing.configurations import loads_code, split_configuration
-from engine.playing.players import RemotePlayer
-from engine.playing.remote import Remote, Version
+from cutnode import CutnodeError, Searcher, load_game, match
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.lab.compare import compare, draw
+from cutnode.lab.plots import inline_plot
+from cutnode.lab.statistics import geometric_mean_ratio, share
+from cutnode.lab.study import INTERRUPTED, Follower
+from cutnode.playing.configurations import loads_code, split_configuration
+from cutnode.playing.players import RemotePlayer
+from cutnode.playing.remote import Remote, Version
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="other processes compile")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine import load_game
-from engine.compiler.jit import jit_enabled
-from engine.contract.errors import CutnodeError
-from engine.lab.engines import _best_prover, _better_player, engines
-from engine.playing.matches import MatchResult
+from cutnode import load_game
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.errors import CutnodeError
+from cutnode.lab.engines import _best_prover, _better_player, engines
+from cutnode.playing.matches import MatchResult
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 

@@ -20,16 +20,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from engine import load_game
-from engine.cli.following import following
-from engine.cli.lab import lab
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.contract.errors import CutnodeError
-from engine.lab import plots
-from engine.lab.ablation import ablation, draw
-from engine.lab.experiments import EXPERIMENTS, drawing_of, repeat
-from engine.lab.files import (
+from cutnode import load_game
+from cutnode.cli.following import following
+from cutnode.cli.lab import lab
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.errors import CutnodeError
+from cutnode.lab import plots
+from cutnode.lab.ablation import ablation, draw
+from cutnode.lab.experiments import EXPERIMENTS, drawing_of, repeat
+from cutnode.lab.files import (
     Journal,
     extract_files,
     read_study,
@@ -37,11 +37,11 @@ from engine.lab.files import (
     write_samples,
     write_study,
 )
-from engine.lab.page import page
-from engine.lab.study import INTERRUPTED, Column, Follower, Study, plain
-from engine.lab.tables import latex_table, markdown_table
-from engine.lab.terminal import print_study
-from engine.storage.files import check_file, write_whole
+from cutnode.lab.page import page
+from cutnode.lab.study import INTERRUPTED, Column, Follower, Study, plain
+from cutnode.lab.tables import latex_table, markdown_table
+from cutnode.lab.terminal import print_study
+from cutnode.storage.files import check_file, write_whole
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -52,7 +52,7 @@ FEW = ("table", "deepening", "killers", "late_move_reductions")
 LAB = ("lab", "ablation", "tictactoe", "--depth", 4, "--techniques", "table,killers", "--runs", 1)
 
 
-def cutnode(*args: object) -> Result:
+def run_cutnode(*args: object) -> Result:
     result = CliRunner().invoke(main, [str(arg) for arg in args])
     assert result.exception is None or isinstance(result.exception, SystemExit)
     return result
@@ -105,7 +105,7 @@ def test_page_escapes_what_it_shows(study):
 
 def test_report_of_the_command(tmp_path):
     file = tmp_path / "report.html"
-    assert cutnode(*LAB, "--report", file).exit_code == 0
+    assert run_cutnode(*LAB, "--report", file).exit_code == 0
     text = file.read_text()
     assert text.startswith("<!DOCTYPE html>") and "+ killers" in text
 
@@ -114,7 +114,7 @@ def test_without_matplotlib(study, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     text = page(study, draw)
     assert "<svg" not in text and "Plots were left out" in text
-    result = cutnode(*LAB, "--plot", tmp_path / "a.png")
+    result = run_cutnode(*LAB, "--plot", tmp_path / "a.png")
     assert result.exit_code == 2
     assert result.output == "cutnode: plots need matplotlib: pip install 'cutnode[plot]'\n"
 
@@ -125,7 +125,7 @@ def test_plots(tmp_path, experiment, kind):
     pytest.importorskip("matplotlib")
     file = tmp_path / f"plot.{kind}"
     arguments = ("tictactoe", "--depth", 3, "--techniques", "table,late_move_pruning", "--runs", 1)
-    assert cutnode("lab", experiment, *arguments, "--plot", file).exit_code == 0
+    assert run_cutnode("lab", experiment, *arguments, "--plot", file).exit_code == 0
     data = file.read_bytes()
     assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind])
     if kind == "svg":
@@ -178,8 +178,8 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
         if log.state[0] == "+ enhanced_cutoffs":
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("engine.cli.following.Log.show", show)
-    result = cutnode("lab", "ablation", "tictactoe", "--depth", 6, "--runs", 1, "--json")
+    monkeypatch.setattr("cutnode.cli.following.Log.show", show)
+    result = run_cutnode("lab", "ablation", "tictactoe", "--depth", 6, "--runs", 1, "--json")
     assert result.exit_code == 130
     data = json.loads(result.stdout)
     assert "+ table" in [row["step"] for row in data["rows"]]
@@ -192,7 +192,7 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
 
 def test_json_is_as_its_schema_says(several, tmp_path):
     valid = jsonschema_rs.validator_for(study_schema())
-    valid.validate(json.loads(cutnode(*LAB, "--json").stdout))
+    valid.validate(json.loads(run_cutnode(*LAB, "--json").stdout))
     valid.validate(several.to_dict())
     assert not valid.is_valid(several.to_dict() | {"rows": [3]})
 
@@ -202,7 +202,7 @@ def test_every_form_is_printed(several, tmp_path):
     write_study(several, str(file))
 
     def printed(*options):
-        result = cutnode("lab", "show", file, *options)
+        result = run_cutnode("lab", "show", file, *options)
         assert result.exit_code == 0
         return result.stdout
 
@@ -212,7 +212,7 @@ def test_every_form_is_printed(several, tmp_path):
     assert "\\begin{table}" in printed("--format", "latex")
     chosen = printed("--format", "markdown", "--columns", "nodes,step")
     assert "\n| nodes | step |\n| ---: | --- |\n" in chosen
-    result = cutnode("lab", "show", file, "--columns", "node")
+    result = run_cutnode("lab", "show", file, "--columns", "node")
     assert "there is no column 'node' (did you mean 'nodes'?)" in result.output
 
 
@@ -402,11 +402,11 @@ def test_a_study_that_is_killed_goes_on(several, tmp_path):
 
 def test_the_command_resumes(tmp_path):
     file = tmp_path / "a.jsonl"
-    first = cutnode(*LAB, "--out", file, "--json")
+    first = run_cutnode(*LAB, "--out", file, "--json")
     text = file.read_text()
     file.write_text(text[: len(text) // 2])
-    assert "was stopped" in cutnode(*LAB, "--out", file).output
-    again = cutnode(*LAB, "--out", file, "--resume", "--json")
+    assert "was stopped" in run_cutnode(*LAB, "--out", file).output
+    again = run_cutnode(*LAB, "--out", file, "--resume", "--json")
     nodes = [[row["nodes"] for row in json.loads(run.stdout)["rows"]] for run in (first, again)]
     assert nodes[0] == nodes[1]
     assert not read_study(file).stopped
@@ -416,32 +416,32 @@ def test_the_command_resumes_without_bad_lines(tmp_path):
     lines, file = tmp_path / "positions.txt", tmp_path / "a.jsonl"
     lines.write_text("1\nnonsense\n5\n")
     command = (*LAB, "--file", lines, "--skip-bad", "--out", file)
-    first = cutnode(*command, "--json")
+    first = run_cutnode(*command, "--json")
     text = file.read_text()
     file.write_text(text[: len(text) // 2])
-    again = cutnode(*command, "--resume", "--json")
+    again = run_cutnode(*command, "--resume", "--json")
     assert first.exit_code == again.exit_code == 0
     nodes = [[row["nodes"] for row in json.loads(run.stdout)["rows"]] for run in (first, again)]
     assert nodes[0] == nodes[1] and not read_study(file).stopped
     said = read_study(file).settings["positions_from"]
     assert said == f"{lines} without 1 of its lines, which cannot be read"
     lines.write_text("1\nnonsense\nnor this\n5\n")
-    other = cutnode(*command, "--resume", "--json")
+    other = run_cutnode(*command, "--resume", "--json")
     assert other.exit_code == 2 and "its setting 'positions_from' is another" in other.stderr
 
 
 def test_signs_of_life_in_a_log(monkeypatch):
-    monkeypatch.setattr("engine.cli.following.EVERY", 0)
-    lines = cutnode(*LAB).stderr.splitlines()
+    monkeypatch.setattr("cutnode.cli.following.EVERY", 0)
+    lines = run_cutnode(*LAB).stderr.splitlines()
     assert lines[-1].startswith("cutnode: - killers, ") and "samples" in lines[-1]
-    assert cutnode(*LAB, "--quiet").stderr == ""
+    assert run_cutnode(*LAB, "--quiet").stderr == ""
 
 
 def test_a_terminal_shows_rows_as_they_come(several, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     with following([], quiet=False) as progress:
         progress.begin(several)
-        monkeypatch.setattr("engine.cli.following.REFRESH", 0)
+        monkeypatch.setattr("cutnode.cli.following.REFRESH", 0)
         progress("+ killers", 3, 5)
         progress.row(several.rows[-1])
     shown = sys.stderr.getvalue()
@@ -454,7 +454,7 @@ def test_a_terminal_shows_rows_as_they_come(several, monkeypatch):
 def test_the_same_again(several, tmp_path):
     file = tmp_path / "a.html"
     write_study(several, str(file))
-    result = cutnode("lab", "rerun", file)
+    result = run_cutnode("lab", "rerun", file)
     assert result.exit_code == 0
     assert "All of 7 rows and " in result.stdout and "are the same, but for times." in result.stdout
 
@@ -466,7 +466,7 @@ def test_what_differs_is_said(several, tmp_path):
     data["samples"][-1]["value"] = 7
     data["machine"] |= {"numba": "0.1", "processor": "another"}
     file.write_text(json.dumps(data))
-    result = cutnode("lab", "rerun", file, "--json")
+    result = run_cutnode("lab", "rerun", file, "--json")
     assert result.exit_code == 1
     again = json.loads(result.stdout)
     assert [row["row"] for row in again["rows"] if row["same"] != "yes"] == ["+ table", "samples"]
@@ -500,8 +500,8 @@ def test_all_experiments_can_be_repeated():
 )
 def test_every_study_is_the_same_again(words, tmp_path):
     file = tmp_path / "a.html"
-    assert cutnode("lab", *words, "--report", file).exit_code == 0
-    result = cutnode("lab", "rerun", file)
+    assert run_cutnode("lab", *words, "--report", file).exit_code == 0
+    result = run_cutnode("lab", "rerun", file)
     assert (result.exit_code, "are the same, but for times." in result.stdout) == (0, True)
 
 
@@ -513,12 +513,12 @@ def test_files_of_the_user_are_kept(tmp_path, monkeypatch):
     assert study.files.keys() == {"my_rows.py"}
     write_study(study, "a.html")
     (tmp_path / "my_rows.py").unlink()
-    result = cutnode("lab", "rerun", "a.html")
+    result = run_cutnode("lab", "rerun", "a.html")
     assert result.exit_code == 2
     assert result.output.startswith("cutnode: the study needs my_rows.py: ")
-    assert cutnode("lab", "show", "a.html", "--extract", ".").exit_code == 0
+    assert run_cutnode("lab", "show", "a.html", "--extract", ".").exit_code == 0
     assert (tmp_path / "my_rows.py").read_text() == source
-    assert "it exists" in cutnode("lab", "show", "a.html", "--extract", ".").output
+    assert "it exists" in run_cutnode("lab", "show", "a.html", "--extract", ".").output
 
 
 def test_extracted_files_stay_in_their_folder(tmp_path):
@@ -550,7 +550,7 @@ def test_damaged_files(tmp_path, text, message):
     file = tmp_path / "a.json"
     file.write_text(text)
     for command in ("show", "rerun"):
-        result = cutnode("lab", command, file)
+        result = run_cutnode("lab", command, file)
         assert result.exit_code == 2
         assert result.output == f"cutnode: {file} cannot be read: {message}\n"
 

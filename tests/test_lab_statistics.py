@@ -18,23 +18,23 @@ import pytest
 from click.testing import CliRunner
 from toys import race
 
-from engine import CutnodeError, Searcher, game_names, load_game
-from engine.cli.inputs import read_positions
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.contract.collection import position_sets
-from engine.contract.verbs import canonical
-from engine.lab.ablation import ablation
-from engine.lab.depths import depths
-from engine.lab.files import read_study
-from engine.lab.formulas import critical_levels, critical_tree
-from engine.lab.laboratory import Workbench
-from engine.lab.measuring import note_disagreement
-from engine.lab.minimal import minimal_graph
-from engine.lab.observer import KINDS
-from engine.lab.page import page
-from engine.lab.sampling import plies_in, sample_positions
-from engine.lab.statistics import (
+from cutnode import CutnodeError, Searcher, game_names, load_game
+from cutnode.cli.inputs import read_positions
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.collection import position_sets
+from cutnode.contract.verbs import canonical
+from cutnode.lab.ablation import ablation
+from cutnode.lab.depths import depths
+from cutnode.lab.files import read_study
+from cutnode.lab.formulas import critical_levels, critical_tree
+from cutnode.lab.laboratory import Workbench
+from cutnode.lab.measuring import note_disagreement
+from cutnode.lab.minimal import minimal_graph
+from cutnode.lab.observer import KINDS
+from cutnode.lab.page import page
+from cutnode.lab.sampling import plies_in, sample_positions
+from cutnode.lab.statistics import (
     bootstrap_mean,
     bootstrap_share,
     geometric_mean,
@@ -45,9 +45,9 @@ from engine.lab.statistics import (
     student_quantile,
     wilcoxon,
 )
-from engine.lab.study import INTERRUPTED, Column, Study
-from engine.runtime.processes import Processes
-from engine.search.record import is_over, wins_at_once
+from cutnode.lab.study import INTERRUPTED, Column, Study
+from cutnode.runtime.processes import Processes
+from cutnode.search.record import is_over, wins_at_once
 
 searches = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -57,7 +57,7 @@ SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "1593")]
 FEW = {"techniques": ("table", "deepening", "killers"), "runs": 1}
 
 
-def cutnode(*args: object):
+def run_cutnode(*args: object):
     return CliRunner().invoke(main, [str(arg) for arg in args])
 
 
@@ -212,17 +212,17 @@ def test_sets_are_found_by_name(tmp_path, monkeypatch):
 def test_drawn_positions_are_written_and_read(tmp_path):
     file = tmp_path / "drawn.txt"
     sample = ("tictactoe", "5", "--positions", 4, "--plies", 2, "--seed", 9)
-    assert cutnode("lab", "sample", *sample, "--out", file).exit_code == 0
+    assert run_cutnode("lab", "sample", *sample, "--out", file).exit_code == 0
     first, *lines = file.read_text().splitlines()
     command = "cutnode lab sample tictactoe 5 --positions 4 --plies 2 --seed 9"
     assert first.startswith("# Drawn by cutnode") and first.endswith(command)
-    assert cutnode("lab", "sample", *sample).stdout.splitlines()[1:] == lines
+    assert run_cutnode("lab", "sample", *sample).stdout.splitlines()[1:] == lines
     options = ("--depth", 2, "--runs", 1, "--workers", 1, "--json")
-    of_file = json.loads(cutnode("lab", "depths", "tictactoe", "--file", file, *options).stdout)
-    drawn = json.loads(cutnode("lab", "depths", *sample, *options).stdout)
+    of_file = json.loads(run_cutnode("lab", "depths", "tictactoe", "--file", file, *options).stdout)
+    drawn = json.loads(run_cutnode("lab", "depths", *sample, *options).stdout)
     assert of_file["settings"]["positions"] == drawn["settings"]["positions"] == lines
     assert drawn["settings"]["positions_from"] == command
-    result = cutnode("lab", "depths", *sample, *options, "--file", file)
+    result = run_cutnode("lab", "depths", *sample, *options, "--file", file)
     assert result.output == "cutnode: --positions and --file exclude each other\n"
 
 
@@ -302,7 +302,7 @@ def test_timings_have_a_spread():
     ],
 )
 def test_small_studies_divide_by_nothing(arguments):
-    result = cutnode("lab", *arguments, "--runs", 1, "--json")
+    result = run_cutnode("lab", *arguments, "--runs", 1, "--json")
     assert result.exit_code == 0, result.output
     assert "NaN" not in result.stdout and "Infinity" not in result.stdout
     json.loads(result.stdout)
@@ -313,7 +313,7 @@ def test_small_studies_divide_by_nothing(arguments):
 
 @pytest.fixture
 def all_work_is_shared(monkeypatch):
-    monkeypatch.setattr("engine.lab.laboratory.WORTHWHILE", 0)
+    monkeypatch.setattr("cutnode.lab.laboratory.WORTHWHILE", 0)
 
 
 @pytest.mark.slow
@@ -495,7 +495,7 @@ def test_numbers_of_workers_that_make_no_sense(workers):
 
 def counted_nodes(*arguments):
     """The rows of the study, by part and name; compiled in a process of its own."""
-    command = [sys.executable, "-W", "error", "-m", "engine", "lab", "nodes", *map(str, arguments)]
+    command = [sys.executable, "-W", "error", "-m", "cutnode", "lab", "nodes", *map(str, arguments)]
     output = subprocess.check_output([*command, "--json", "--quiet"], text=True, cwd=ROOT)
     study = json.loads(output)
     return study, {(row["part"], row["of"]): row for row in study["rows"]}

@@ -7,12 +7,12 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from engine import CutnodeError, Searcher, load_game, make_player
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.lab.plots import inline_plot
-from engine.lab.rerun import rerun
-from engine.lab.sweep import draw, range_of, sweep
+from cutnode import CutnodeError, Searcher, load_game, make_player
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.lab.plots import inline_plot
+from cutnode.lab.rerun import rerun
+from cutnode.lab.sweep import draw, range_of, sweep
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 

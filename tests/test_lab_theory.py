@@ -8,17 +8,17 @@ import pytest
 from click.testing import CliRunner
 from toys import boxes, duel, race
 
-from engine import CutnodeError, GameError, alphabeta, load_game
-from engine.cli.lab import lab
-from engine.compiler.jit import jit_enabled
-from engine.contract.legal import legal_moves
-from engine.contract.verbs import outcome, play
-from engine.lab import minimal
-from engine.lab import theory as uniform
-from engine.lab.formulas import branching_factor, minimal_leaves, minimal_nodes
-from engine.lab.minimal import expected_leaves, minimal_graph
-from engine.lab.searches import SEARCHES
-from engine.lab.theory import theory
+from cutnode import CutnodeError, GameError, alphabeta, load_game
+from cutnode.cli.lab import lab
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.verbs import outcome, play
+from cutnode.lab import minimal
+from cutnode.lab import theory as uniform
+from cutnode.lab.formulas import branching_factor, minimal_leaves, minimal_nodes
+from cutnode.lab.minimal import expected_leaves, minimal_graph
+from cutnode.lab.searches import SEARCHES
+from cutnode.lab.theory import theory
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -214,7 +214,7 @@ def test_numbers_that_are_none():
 
 def test_plots(tmp_path):
     pytest.importorskip("matplotlib")
-    from engine.lab.plots import write_plot
+    from cutnode.lab.plots import write_plot
 
     studies = {
         "theory": (

@@ -12,19 +12,19 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from engine import CutnodeError, legal_moves, load_game
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.kernels.techniques import choose
-from engine.lab.files import Journal, read_study
-from engine.lab.judging import Judge, Lead, Task, losses_of
-from engine.lab.plots import can_plot, inline_plot
-from engine.lab.spsa import Spsa
-from engine.lab.study import Follower
-from engine.lab.tuning import draw, parameters_for, tune, tuned_parameters
-from engine.playing.matches import play_game
-from engine.playing.players import Choice
-from games import breakthrough, tictactoe, ur
+from cutnode import CutnodeError, legal_moves, load_game
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.games import breakthrough, tictactoe, ur
+from cutnode.kernels.techniques import choose
+from cutnode.lab.files import Journal, read_study
+from cutnode.lab.judging import Judge, Lead, Task, losses_of
+from cutnode.lab.plots import can_plot, inline_plot
+from cutnode.lab.spsa import Spsa
+from cutnode.lab.study import Follower
+from cutnode.lab.tuning import draw, parameters_for, tune, tuned_parameters
+from cutnode.playing.matches import play_game
+from cutnode.playing.players import Choice
 
 TICTACTOE = load_game("tictactoe")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "15", "52", "159", "19", "2")]

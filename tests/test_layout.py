@@ -8,11 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import engine
+import cutnode
 
-ROOT = Path(engine.__file__).parents[1]
+ROOT = Path(cutnode.__file__).parents[2]
 
-STUB = ROOT / "engine" / "__init__.pyi"
+PACKAGE = ROOT / "engine" / "cutnode"
+STUB = PACKAGE / "__init__.pyi"
 
 FLOORS = [
     {"contract"},
@@ -26,7 +27,6 @@ FLOORS = [
     {"lab", "cluster", "training"},
     {"service"},
     {"cli"},
-    {"docs", "face"},
 ]
 """The rooms of the engine from the lowest floor up: a room imports nothing of a higher floor."""
 
@@ -36,27 +36,27 @@ MOST_LINES = 250
 """Lines of the longest function."""
 
 PROGRAMS = {
-    *("games.chess.tuning", "games.chess.uci"),
-    *("games.othello.nboard", "games.othello.training"),
+    *("cutnode.games.chess.tuning", "cutnode.games.chess.uci"),
+    *("cutnode.games.othello.nboard", "cutnode.games.othello.training"),
 }
 """Modules beside a game's rules that are programs: protocols, and trainers of evaluations."""
 
 
-def name_of(path):
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+def name_of(path, folder):
+    return ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
 
 
 SOURCES = {
-    name_of(path): path
-    for folder in ("engine", "games")
-    for path in sorted((ROOT / folder).rglob("*.py"))
+    name_of(path, PACKAGE.parent): path
+    for folder in (PACKAGE, PACKAGE / "games")  # a link
+    for path in sorted(folder.rglob("*.py"))
 }
 
 
 def imports_of(name):
     """The modules of the project that a module imports anywhere: for types and in functions, too.
 
-    ``from engine import search`` names the package; its names are looked up when they are used.
+    ``from cutnode import search`` names the package; its names are looked up when they are used.
     """
     found = set()
     package = name if SOURCES[name].name == "__init__.py" else name.rpartition(".")[0]
@@ -82,7 +82,7 @@ def circles():
     def visit(name):
         index[name] = low[name] = len(index)
         stack.append(name)
-        for other in sorted(IMPORTS[name] - {"engine"}):
+        for other in sorted(IMPORTS[name] - {"cutnode"}):
             if other not in index:
                 visit(other)
             if other in stack:
@@ -101,15 +101,15 @@ def circles():
 
 def floor_of(name):
     """The floor of a module: games stand above the engine, and its ``__main__`` is a command."""
-    package, _, rest = name.partition(".")
-    if package == "games":
+    room = name.split(".")[1]
+    if room == "games":
         return len(FLOORS)
-    return FLOOR["cli" if rest == "__main__" else rest.partition(".")[0]]
+    return FLOOR[{"__main__": "cli", "hooks": "kernels"}.get(room, room)]
 
 
 def test_every_room_has_a_floor():
-    rooms = {path.parent.name for path in (ROOT / "engine").glob("*/__init__.py")}
-    assert rooms == FLOOR.keys() - {"face"}
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert rooms - {"games"} == FLOOR.keys()
 
 
 def test_no_circles():
@@ -120,8 +120,10 @@ def test_no_room_imports_anything_of_a_higher_floor():
     upward = {
         (name, other)
         for name, imported in IMPORTS.items()
-        for other in imported - {"engine"}
-        if name.startswith("engine.") and floor_of(other) > floor_of(name)
+        for other in imported - {"cutnode"}
+        if not name.startswith("cutnode.games")
+        and name != "cutnode"
+        and floor_of(other) > floor_of(name)
     }
     assert upward == set()
 
@@ -131,8 +133,8 @@ def test_rules_import_nothing_above_the_compiler():
     importing = {
         name
         for name, imported in IMPORTS.items()
-        for other in imported - {"engine"}
-        if name.startswith("games.") and FLOOR["compiler"] < floor_of(other) < len(FLOORS)
+        for other in imported - {"cutnode"}
+        if name.startswith("cutnode.games.") and FLOOR["compiler"] < floor_of(other) < len(FLOORS)
     }
     assert importing == PROGRAMS
 
@@ -146,28 +148,29 @@ def run(program):
 
 
 def test_rules_load_neither_kernels_nor_searches():
-    games = sorted(f"games.{name}" for name in engine.game_names())
+    games = sorted(f"games.{name}" for name in cutnode.game_names())
     loaded = run(
-        "import games.tictactoe\n"
+        "import cutnode.games.tictactoe\n"
         "rules_alone = sorted(sys.modules)\n"
         f"import {', '.join(games)}\n"
         "print(json.dumps([rules_alone, sorted(sys.modules)]))"
     )
     rules_alone, all_games = (
-        {name.split(".")[1] for name in modules if name.startswith("engine.")} for modules in loaded
+        {name.split(".")[1] for name in modules if name.startswith("cutnode.")}
+        for modules in loaded
     )
-    assert rules_alone == all_games == {"contract", "compiler"}
+    assert rules_alone == all_games == {"contract", "compiler", "games"}
 
 
 def test_names_are_of_one_kind():
-    """``engine.search`` is a module, before and after what can be called by that name is used."""
+    """``cutnode.search`` is a module, before and after what can be called by that name is used."""
     kinds = run(
-        "import engine\n"
-        "from engine import *\n"
-        "from engine import search as called\n"
-        "import engine.search as module\n"
-        "print(json.dumps([type(x).__bases__[0].__name__ for x in (engine.search, called, module)]"
-        " + [callable(called), module is sys.modules['engine.search']]))"
+        "import cutnode\n"
+        "from cutnode import *\n"
+        "from cutnode import search as called\n"
+        "import cutnode.search as module\n"
+        "print(json.dumps([type(x).__bases__[0].__name__ for x in (cutnode.search, called, module)]"
+        " + [callable(called), module is sys.modules['cutnode.search']]))"
     )
     assert kinds == ["module", "module", "module", True, True]
 
@@ -181,8 +184,8 @@ def test_public_names_are_listed_once():
     ]
     names = [alias.name for alias in listed]
     assert names == [alias.asname for alias in listed]  # what type checkers take for an export
-    assert engine.__all__ == sorted(set(names)) == sorted(names)
-    assert dir(engine) == sorted([*engine.__all__, "__version__"])
+    assert cutnode.__all__ == sorted(set(names)) == sorted(names)
+    assert dir(cutnode) == sorted([*cutnode.__all__, "__version__"])
 
 
 def lines_of_functions():

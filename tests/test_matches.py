@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 from toys import boxes, duel, race
 
-from engine import (
+from cutnode import (
     CutnodeError,
     Game,
     GameError,
@@ -29,9 +29,9 @@ from engine import (
     match,
     play_game,
 )
-from engine.cli.main import main
-from engine.playing.elo import elo_difference, expected_score, mean_and_error
-from engine.playing.matches import MatchResult, make_openings
+from cutnode.cli.main import main
+from cutnode.playing.elo import elo_difference, expected_score, mean_and_error
+from cutnode.playing.matches import MatchResult, make_openings
 
 ROOT = Path(__file__).parent.parent
 GAME = load_game("tictactoe")
@@ -284,7 +284,7 @@ def test_progress_for_a_log():
 
 
 SCRIPT = """
-from engine import match
+from cutnode import match
 
 print(match("tictactoe", "random", "random", pairs=2, plies=1, processes=2).games)
 """
@@ -332,7 +332,7 @@ def test_games_are_kept_if_a_process_is_killed(tmp_path, monkeypatch):
         if result.games == 20:
             os.kill(active_children()[0].pid, signal.SIGKILL)
 
-    monkeypatch.setattr("engine.cli.match.tally", lambda now: killing(now) or "")
+    monkeypatch.setattr("cutnode.cli.match.tally", lambda now: killing(now) or "")
     words = ("--plies", "0", "--pairs", "50000", "--processes", "2", "--record", str(file))
     result = CliRunner().invoke(main, ["match", "tictactoe", "random", "random", *words, "--json"])
     assert (
@@ -364,7 +364,7 @@ def test_matches_that_are_none(options, reason):
 # The command
 
 
-def cutnode(*args):
+def run_cutnode(*args):
     result = CliRunner().invoke(main, [str(arg) for arg in args])
     assert result.exception is None or isinstance(result.exception, SystemExit)
     return result
@@ -372,7 +372,7 @@ def cutnode(*args):
 
 def test_command_prints_the_result(tmp_path):
     file = tmp_path / "games.jsonl"
-    result = cutnode(
+    result = run_cutnode(
         *("match", "tictactoe", "level=medium", "random"),
         *("--pairs", 5, "--plies", 1, "--record", file, "--elo0", 0, "--elo1", 10),
     )
@@ -387,7 +387,7 @@ def test_command_prints_the_result(tmp_path):
 def test_command_prints_json_and_reads_openings(tmp_path):
     file = tmp_path / "openings.txt"
     file.write_text("5 ; centre\n1\n")
-    result = cutnode("match", "tictactoe", "random", "random", "--file", file, "--json")
+    result = run_cutnode("match", "tictactoe", "random", "random", "--file", file, "--json")
     data = json.loads(result.output)
     found = data["details"]
     assert (found["games"], found["player"], data["reason"]) == (4, "random", "played")
@@ -409,6 +409,6 @@ def test_command_prints_json_and_reads_openings(tmp_path):
     ],
 )
 def test_bad_input_is_one_line(args, reason):
-    result = cutnode("match", "tictactoe", *args)
+    result = run_cutnode("match", "tictactoe", *args)
     assert (result.exit_code, result.output.count("\n")) == (2, 1)
     assert reason in result.output

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from data import SETS
 from toys import boxes, duel, nim, race
 
-from engine import (
+from cutnode import (
     CutnodeError,
     GameError,
     PositionError,
@@ -26,15 +26,15 @@ from engine import (
     load_game,
     prove_win,
 )
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.contract.derived import recurs
-from engine.contract.loading import plain_copy
-from engine.contract.verbs import drawn, outcome, play, recurrence
-from engine.search import forced_wins
-from engine.search.proofs import Answer
-from games.chess.generator import PASSANT, PROMOTION, ROOK, kind_of
-from games.chess.notation import operations_in
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.derived import recurs
+from cutnode.contract.loading import plain_copy
+from cutnode.contract.verbs import drawn, outcome, play, recurrence
+from cutnode.games.chess.generator import PASSANT, PROMOTION, ROOK, kind_of
+from cutnode.games.chess.notation import operations_in
+from cutnode.search import forced_wins
+from cutnode.search.proofs import Answer
 
 MATE_IN_2 = "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"
 """P. Morphy: Ra6."""
@@ -508,14 +508,14 @@ def test_what_is_refused(prover):
 # The command
 
 
-def cutnode(*args, stdin=""):
+def run_cutnode(*args, stdin=""):
     result = CliRunner().invoke(main, ["mate", *args], input=stdin)
     assert result.exception is None or isinstance(result.exception, SystemExit)
     return result
 
 
 def test_command_shows_the_proof():
-    result = cutnode("chess", MATE_IN_2, "--moves", "2", "--proof")
+    result = run_cutnode("chess", MATE_IN_2, "--moves", "2", "--proof")
     assert result.exit_code == 0
     assert "wins in 2 moves" in result.output
     assert "proof  8 positions, verified" in result.output
@@ -524,7 +524,7 @@ def test_command_shows_the_proof():
 
 
 def test_command_as_data():
-    result = cutnode("chess", MATE_IN_2, "--moves", "2", "--proof", "--json")
+    result = run_cutnode("chess", MATE_IN_2, "--moves", "2", "--proof", "--json")
     data = json.loads(result.output)
     assert (data["details"]["win_in"], data["move"]) == (2, "Ra6")
     assert len(data["details"]["proof"]["positions"]) == 8
@@ -532,7 +532,7 @@ def test_command_as_data():
 
 def test_command_reads_files():
     lines = f"{MATE_IN_2} ; a problem\n# nothing\nk7/8/8/8/8/8/8/K6R w - - 0 1\n"
-    result = cutnode("chess", "--moves", "2", "--file", "-", stdin=lines)
+    result = run_cutnode("chess", "--moves", "2", "--file", "-", stdin=lines)
     first, second = (line.split()[6:8] for line in result.output.splitlines())
     assert (first, second, result.exit_code) == (["2", "Ra6"], ["-", "-"], 0)
 
@@ -548,6 +548,6 @@ def test_command_reads_files():
     ],
 )
 def test_command_ends_with_a_code(args, code, message):
-    result = cutnode(*args)
+    result = run_cutnode(*args)
     assert result.exit_code == code
     assert message in result.output + result.stderr

@@ -7,9 +7,9 @@ from data import FOLDER, rows
 from hypothesis import given
 from positions import moves_by, reached
 
-from engine import legal_moves, load_game, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import (
+from cutnode import legal_moves, load_game, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import (
     NO_MOVE,
     bounds,
     candidates,
@@ -23,7 +23,7 @@ from engine.contract.verbs import (
     outcome,
     play,
 )
-from games.mnk import move_text
+from cutnode.games.mnk import move_text
 
 NOTATION = load_game("mnk").notation
 parse_position, position_text, start = (

@@ -11,14 +11,14 @@ from click.testing import CliRunner
 from positions import random_step
 from toys import boxes, duel, race
 
-import engine
-from engine import CutnodeError, GameError, PositionError, legal_moves, load_game, minimax, solve
-from engine.cli.search import search as search_command
-from engine.compiler.jit import jit_enabled
-from engine.contract.choices import PRIORS
-from engine.contract.verbs import outcome, play
-from engine.kernels.scores import MOST_ESTIMATE, WIN
-from engine.search.monte_carlo import MonteCarlo
+import cutnode
+from cutnode import CutnodeError, GameError, PositionError, legal_moves, load_game, minimax, solve
+from cutnode.cli.search import search as search_command
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.choices import PRIORS
+from cutnode.contract.verbs import outcome, play
+from cutnode.kernels.scores import MOST_ESTIMATE, WIN
+from cutnode.search.monte_carlo import MonteCarlo
 
 compiled_too = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 
@@ -29,7 +29,7 @@ SMALL = 16 << 20
 
 
 def mcts(position, playouts, **options):
-    return engine.search(position, engine="mcts", playouts=playouts, memory=SMALL, **options)
+    return cutnode.search(position, engine="mcts", playouts=playouts, memory=SMALL, **options)
 
 
 def sign(number):
@@ -103,7 +103,7 @@ def test_proofs_of_ten_thousand_positions(name, selection):
     game = load_game(name)
     dice = Random(name)
     search = MonteCarlo(game, memory=SMALL, selection=selection)
-    table = engine.Table(64)
+    table = cutnode.Table(64)
     proven = 0
     for number in range(1000):
         position = random_position(game.start(), 40, dice)
@@ -255,7 +255,7 @@ def test_priors_are_by_what_was_asked_for():
         found[priors] = {each.move: each.prior for each in result.moves}
         assert sum(found[priors].values()) == pytest.approx(1)
     assert set(found["uniform"].values()) == {1 / 7}
-    search = engine.MonteCarlo(game, priors="evaluation", memory=SMALL)
+    search = cutnode.MonteCarlo(game, priors="evaluation", memory=SMALL)
     children = {move: play(game.start(), move) for move in legal_moves(game.start())}
     guesses = {move: -search.evaluation(child) for move, child in children.items()}
     ranked = sorted(guesses, key=guesses.__getitem__)
@@ -283,7 +283,7 @@ def test_the_seed_decides():
 def test_all_moves_are_tried_where_values_are_points():
     """What an untried move is taken for is in the unit of the values that playouts have shown."""
     start = load_game("kalah", plain=True).start()
-    result = engine.search(start, engine="mcts", playouts=600, memory=20_000_000, seed=5)
+    result = cutnode.search(start, engine="mcts", playouts=600, memory=20_000_000, seed=5)
     assert min(move.visits for move in result.moves) > 0
     assert result.statistics.rollouts > 500
 
@@ -376,21 +376,21 @@ def test_threads_grow_one_tree():
 def test_limits():
     result = mcts(PLAIN.start(), 30)
     assert (result.playouts, result.reason) == (30, "playout limit")
-    result = engine.search(PLAIN.start(), engine="mcts", nodes=200, memory=SMALL)
+    result = cutnode.search(PLAIN.start(), engine="mcts", nodes=200, memory=SMALL)
     assert 200 <= result.nodes < 230
     assert result.reason == "node limit"
-    result = engine.search(PLAIN.start(), engine="mcts", seconds=0.05, memory=SMALL)
+    result = cutnode.search(PLAIN.start(), engine="mcts", seconds=0.05, memory=SMALL)
     assert result.reason == "time limit"
     stop = threading.Event()
     stop.set()
-    result = engine.search(PLAIN.start(), engine="mcts", stop=stop, memory=SMALL)
+    result = cutnode.search(PLAIN.start(), engine="mcts", stop=stop, memory=SMALL)
     assert (result.reason, result.playouts) == ("stopped", 0)
     assert result.best_move in legal_moves(PLAIN.start())
 
 
 def test_ctrl_c_keeps_the_best_so_far(interrupt_soon):
     interrupt_soon()
-    result = engine.search(PLAIN.start(), engine="mcts", seconds=60, memory=SMALL)
+    result = cutnode.search(PLAIN.start(), engine="mcts", seconds=60, memory=SMALL)
     assert result.reason == "interrupted"
     assert result.best_move is not None
     assert result.seconds < 30
@@ -422,7 +422,7 @@ def test_results_print_and_convert():
 
 
 def test_an_engine_searches_by_playouts():
-    with engine.Engine(PLAIN, engine="mcts", memory=SMALL, table=1) as held:
+    with cutnode.Engine(PLAIN, engine="mcts", memory=SMALL, table=1) as held:
         result = held.search(PLAIN.parse("15"), playouts=200, lines=3)
         assert len(result.lines) == 3
         assert held.search(PLAIN.parse("15"), playouts=10).statistics.kept > 100
@@ -438,11 +438,11 @@ def test_an_engine_searches_by_playouts():
         assert held.solve(PLAIN.parse("15")).value == 0
         assert held.megabytes >= SMALL >> 20
     with pytest.raises(CutnodeError, match="an engine is one of"):
-        engine.Engine(PLAIN, engine="oracle")
+        cutnode.Engine(PLAIN, engine="oracle")
 
 
 def test_players_by_playouts():
-    player = engine.make_player(PLAIN, "engine=mcts,playouts=80,exploration=0.8,memory=16")
+    player = cutnode.make_player(PLAIN, "engine=mcts,playouts=80,exploration=0.8,memory=16")
     player.new_game(5)
     choice = player.choose(PLAIN.parse("1425"))
     assert (choice.move, choice.reason) == (2, "proven")
@@ -455,7 +455,7 @@ def test_players_by_playouts():
         ("engine=best,depth=3", "an engine is one of alphabeta, mcts"),
     ):
         with pytest.raises(CutnodeError, match=message):
-            engine.make_player(PLAIN, text)
+            cutnode.make_player(PLAIN, text)
 
 
 @compiled_too
@@ -497,18 +497,18 @@ def test_the_command_searches_by_playouts():
 )
 def test_bad_options_are_told(options, message):
     with pytest.raises(CutnodeError, match=message):
-        engine.search(PLAIN.start(), engine="mcts", **options)
+        cutnode.search(PLAIN.start(), engine="mcts", **options)
 
 
 def test_engines_are_told_apart():
     with pytest.raises(CutnodeError, match="alphabeta, mcts"):
-        engine.search(PLAIN.start(), engine="magic", depth=1)
+        cutnode.search(PLAIN.start(), engine="magic", depth=1)
     with pytest.raises(CutnodeError, match="playouts limit Monte Carlo"):
-        engine.search(PLAIN.start(), playouts=10)
+        cutnode.search(PLAIN.start(), playouts=10)
     with pytest.raises(TypeError, match="no option 'driver'"):
-        engine.search(PLAIN.start(), engine="mcts", playouts=10, driver="mtdf")
+        cutnode.search(PLAIN.start(), engine="mcts", playouts=10, driver="mtdf")
     with pytest.raises(PositionError, match="legal"):
-        engine.search(PLAIN.start(), engine="mcts", playouts=10, moves=[77])
+        cutnode.search(PLAIN.start(), engine="mcts", playouts=10, moves=[77])
     with pytest.raises(GameError, match="this search is of"):
         MonteCarlo(PLAIN, memory=SMALL).search(boxes.start(), playouts=10)
 
@@ -532,8 +532,8 @@ def test_limits_are_checked_before_a_board_is_drawn(words, message):
 
 def test_missing_limits_are_those_of_the_engine():
     with pytest.raises(CutnodeError, match="a limit: playouts, nodes, seconds, or stop"):
-        engine.search(PLAIN.start(), engine="mcts")
-    held = engine.Engine(PLAIN, engine="auto", memory=SMALL, table=1)
+        cutnode.search(PLAIN.start(), engine="mcts")
+    held = cutnode.Engine(PLAIN, engine="auto", memory=SMALL, table=1)
     with held, pytest.raises(CutnodeError, match="a limit: seconds"):
         held.search(PLAIN.start())
 

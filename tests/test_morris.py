@@ -11,10 +11,10 @@ from hypothesis import given
 from numbering import assert_no_faults
 from positions import moves_by, order_scores, random_positions, reached
 
-from engine import Bits, legal_moves, load_game
-from engine.compiler.jit import jit_enabled
-from engine.contract.positions import coerce
-from engine.contract.verbs import (
+from cutnode import Bits, legal_moves, load_game
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.positions import coerce
+from cutnode.contract.verbs import (
     NO_INDEX,
     canonical,
     canonical_move,
@@ -32,9 +32,9 @@ from engine.contract.verbs import (
     retreats,
     reversible,
 )
-from games import morris
-from games.morris import evaluate_material, move_text, parse_move, start
-from games.morris.board import SYMMETRIES, image
+from cutnode.games import morris
+from cutnode.games.morris import evaluate_material, move_text, parse_move, start
+from cutnode.games.morris.board import SYMMETRIES, image
 
 NOTATION = load_game("morris").notation
 parse, text_of = NOTATION.parse_position, NOTATION.position_text

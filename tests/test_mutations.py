@@ -6,15 +6,15 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
-from engine import ContractError, analyse, load_game, minimax, perft, search, solve
-from engine.cli import watchdog
-from engine.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT
-from engine.cli.main import main
-from engine.conformance import check, examine
-from engine.conformance.sample import Sample
-from engine.conformance.suspicions import CONSTANTS
-from engine.contract import verbs
-from engine.contract.verbs import play
+from cutnode import ContractError, analyse, load_game, minimax, perft, search, solve
+from cutnode.cli import watchdog
+from cutnode.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT
+from cutnode.cli.main import main
+from cutnode.conformance import check, examine
+from cutnode.conformance.sample import Sample
+from cutnode.conformance.suspicions import CONSTANTS
+from cutnode.contract import verbs
+from cutnode.contract.verbs import play
 
 NIM = """
 from typing import NamedTuple
@@ -38,7 +38,7 @@ def outcome(position):
 """
 
 BOARD = """
-from engine.contract.cells import Grid
+from cutnode.contract.cells import Grid
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 CELLS = Grid(3, 3, contents={".": "empty", "x": "first player", "o": "second player"})
@@ -61,7 +61,7 @@ def position_text(position):
     return "".join(".xo"[cell] for cell in position.cells) + ("x" if position.player == 1 else "o")
 
 def parse_position(text, variant=""):
-    from engine import PositionError
+    from cutnode import PositionError
     if len(text) != 10 or set(text) - set(".xo") or text[9] == ".":
         raise PositionError("nine cells and the player to move")
     return Position([(0, 1, -1)[".xo".index(c)] for c in text[:9]], 1 if text[9] == "x" else -1)
@@ -92,7 +92,7 @@ def outcome(position):
 
 CLOBBER = """
 from typing import NamedTuple
-from engine.contract.cells import Grid
+from cutnode.contract.cells import Grid
 
 W, H = 3, 3
 N = W * H
@@ -183,7 +183,7 @@ def position_text(position):
     return "".join((c or ".") for row in position.rows for c in row) + position.who
 
 def parse_position(text, variant=""):
-    from engine import PositionError
+    from cutnode import PositionError
     if len(text) != 5 or set(text[:4]) - set(".xo") or text[4] not in "xo":
         raise PositionError("four cells and who moves")
     position = Position()

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from engine import PositionError
-from engine.compiler.jit import jit_enabled
-from games.othello import parse_position, position_text
-from games.othello.nboard import read_game
+from cutnode import PositionError
+from cutnode.compiler.jit import jit_enabled
+from cutnode.games.othello import parse_position, position_text
+from cutnode.games.othello.nboard import read_game
 
 ROOT = Path(__file__).parent.parent
 PATIENCE = 300
@@ -87,7 +87,7 @@ class Process:
 
     def __init__(self, *options):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "games.othello.nboard", "--table", "8", *options],
+            [sys.executable, "-m", "cutnode.games.othello.nboard", "--table", "8", *options],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -280,7 +280,7 @@ def test_the_end_of_input_ends_it():
 @pytest.mark.parametrize(("seconds", "code"), [("0", 2), ("nan", 1)])
 def test_options(seconds, code):
     run = subprocess.run(
-        [sys.executable, "-m", "games.othello.nboard", "--seconds", seconds],
+        [sys.executable, "-m", "cutnode.games.othello.nboard", "--seconds", seconds],
         cwd=ROOT,
         capture_output=True,
         text=True,

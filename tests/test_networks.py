@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import GameError, Searcher, legal_moves, load_game, minimax
-from engine.compiler.jit import Evaluator, Position, jit_enabled, kernel
-from engine.contract.positions import as_words
-from engine.contract.verbs import evaluate, opponent_planes, outcome, planes, play
-from engine.kernels.evaluation import kept_bytes, learned_score
-from engine.kernels.learned import MOST_STONES, NONE
-from engine.kernels.networks import (
+from cutnode import GameError, Searcher, legal_moves, load_game, minimax
+from cutnode.compiler.jit import Evaluator, Position, jit_enabled, kernel
+from cutnode.contract.positions import as_words
+from cutnode.contract.verbs import evaluate, opponent_planes, outcome, planes, play
+from cutnode.kernels.evaluation import kept_bytes, learned_score
+from cutnode.kernels.learned import MOST_STONES, NONE
+from cutnode.kernels.networks import (
     MOST_OUTPUT,
     MOST_WIDTH,
     ONE,
@@ -24,10 +24,10 @@ from engine.kernels.networks import (
     Inputs,
     Network,
 )
-from engine.storage.evaluations import evaluation_recipe, load_evaluation, save_evaluation
-from engine.training import fitting, objectives
-from engine.training.boards import sampled_positions
-from engine.training.models import NetworkModel, PatternModel, models_for
+from cutnode.storage.evaluations import evaluation_recipe, load_evaluation, save_evaluation
+from cutnode.training import fitting, objectives
+from cutnode.training.boards import sampled_positions
+from cutnode.training.models import NetworkModel, PatternModel, models_for
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
 

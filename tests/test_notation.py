@@ -3,12 +3,12 @@
 import pytest
 from toys import bare
 
-from engine import GameError, PositionError, load_game, perft, solve
-from engine.compiler.jit import jit_enabled
-from engine.conformance import check
-from engine.contract.default_keys import key_of_fields
-from engine.contract.messages import move_text, position_text
-from engine.contract.positions import coerce
+from cutnode import GameError, PositionError, load_game, perft, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.conformance import check
+from cutnode.contract.default_keys import key_of_fields
+from cutnode.contract.messages import move_text, position_text
+from cutnode.contract.positions import coerce
 
 RULES = """
 from typing import NamedTuple
@@ -128,7 +128,7 @@ def test_default_keys_tell_positions_apart_compiled_or_not(positions):
     if jit_enabled():
         import numba
 
-        from engine.contract.positions import position_type
+        from cutnode.contract.positions import position_type
 
         run = numba.njit(lambda position: key_of_fields(position))
         run.compile((position_type(type(positions[0])),))

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from engine import game_names, load_game, perft, search, solve
+from cutnode import game_names, load_game, perft, search, solve
 
 
 @pytest.mark.parametrize("name", game_names())

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys import boxes
 
-from engine import (
+from cutnode import (
     CutnodeError,
     GameError,
     Optionality,
@@ -27,17 +27,17 @@ from engine import (
     minimax,
     rebuild,
 )
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.contract.counting import NOWHERE
-from engine.contract.dispatch import game_constant
-from engine.contract.messages import position_text
-from engine.contract.notation import notation_of
-from engine.contract.verbs import evaluate, features, outcome, play, turn
-from engine.kernels.evaluation import evaluation_of
-from engine.kernels.optionality import FEATURES, PRESETS, advantage
-from engine.kernels.reference import minimax_node
-from engine.kernels.search import search_root
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.counting import NOWHERE
+from cutnode.contract.dispatch import game_constant
+from cutnode.contract.messages import position_text
+from cutnode.contract.notation import notation_of
+from cutnode.contract.verbs import evaluate, features, outcome, play, turn
+from cutnode.kernels.evaluation import evaluation_of
+from cutnode.kernels.optionality import FEATURES, PRESETS, advantage
+from cutnode.kernels.reference import minimax_node
+from cutnode.kernels.search import search_root
 
 GAMES = {
     name: load_game(name)
@@ -239,7 +239,7 @@ def evaluate_freedom(position):
 
 @compiled_only
 def test_moves_are_counted_in_compiled_code():
-    from engine import Evaluation
+    from cutnode import Evaluation
 
     position, freedom = GAME.start(), Evaluation(evaluate_freedom)
     for move in (0, 0, 1):

@@ -11,9 +11,9 @@ import pytest
 from data import FOLDER, rows
 from toys import kayles
 
-from engine import Searcher, legal_moves, load_game, perft, solve_many
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import outcome, play
+from cutnode import Searcher, legal_moves, load_game, perft, solve_many
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import outcome, play
 
 connect4 = load_game("connect4").notation
 fourinarow = load_game("toys.fourinarow").notation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.kernels.ordering import (
+from cutnode.kernels.ordering import (
     FIRST,
     bring_best,
     rank,

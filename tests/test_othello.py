@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from positions import reached
 
-from engine import legal_moves, load_game, minimax, perft, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import (
+from cutnode import legal_moves, load_game, minimax, perft, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import (
     canonical,
     canonical_move,
     evaluate,
@@ -24,7 +24,7 @@ from engine.contract.verbs import (
     play,
     plies_left,
 )
-from games.othello import (
+from cutnode.games.othello import (
     FEW_DISCS,
     PASS,
     beside,

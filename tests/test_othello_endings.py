@@ -10,7 +10,7 @@ import pytest
 from data import SETS, rows
 from positions import final_value
 
-from engine import (
+from cutnode import (
     Searcher,
     Table,
     alphabeta,
@@ -22,13 +22,13 @@ from engine import (
     solve,
     solve_many,
 )
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import INFINITE, bounds, candidates, endgame, outcome, play
-from engine.runtime.running import Limits
-from engine.search.scouting import scouting
-from games.othello import move_text, parse_position, start
-from games.othello.discs import empties, flipped
-from games.othello.endings import LAST, stable, turned_last
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import INFINITE, bounds, candidates, endgame, outcome, play
+from cutnode.games.othello import move_text, parse_position, start
+from cutnode.games.othello.discs import empties, flipped
+from cutnode.games.othello.endings import LAST, stable, turned_last
+from cutnode.runtime.running import Limits
+from cutnode.search.scouting import scouting
 
 SUITE = {
     int(number): (parse_position(board), int(value), best.split())

@@ -6,11 +6,19 @@ from click.testing import CliRunner
 from numba import njit
 from positions import final_value
 
-from engine import popcount
-from engine.compiler.jit import jit_enabled
-from games.othello import Position, patterns, training
-from games.othello.discs import reach
-from games.othello.patterns import PATTERNS, SIZE, STAGES, WEIGHTS, pattern_score, stage_of, weighed
+from cutnode import popcount
+from cutnode.compiler.jit import jit_enabled
+from cutnode.games.othello import Position, patterns, training
+from cutnode.games.othello.discs import reach
+from cutnode.games.othello.patterns import (
+    PATTERNS,
+    SIZE,
+    STAGES,
+    WEIGHTS,
+    pattern_score,
+    stage_of,
+    weighed,
+)
 
 WORD = np.uint64 if jit_enabled() else int
 

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 from toys.techniques import ideas
 
-from engine import Engine, GameError, Parameter, Searcher, Technique, compiled, load_game, minimax
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.contract.errors import ContractError, CutnodeError
-from engine.kernels.declarations import POINTS
-from engine.kernels.hooks import (
+from cutnode import Engine, GameError, Parameter, Searcher, Technique, compiled, load_game, minimax
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.errors import ContractError, CutnodeError
+from cutnode.kernels.declarations import POINTS
+from cutnode.kernels.hooks import (
     NodeInfo,
     change_depth,
     cut,
@@ -29,8 +29,8 @@ from engine.kernels.hooks import (
     skip_rest,
     with_tests,
 )
-from engine.kernels.profiles import profile_of
-from engine.kernels.techniques import (
+from cutnode.kernels.profiles import profile_of
+from cutnode.kernels.techniques import (
     OUTSIDE,
     TECHNIQUES,
     choose,
@@ -338,7 +338,7 @@ def test_a_whole_file_is_all_of_its_techniques():
 def test_an_order_of_ones_own(tmp_path):
     file = tmp_path / "my_order.py"
     file.write_text(
-        "from engine import compiled\n\n"
+        "from cutnode import compiled\n\n"
         "@compiled\ndef order(position, move, child):\n    return 1000 * move\n"
     )
     command = ["search", BARE, "--depth", 6, "--exact", "--json"]
@@ -384,12 +384,12 @@ def test_an_edited_technique_is_compiled_anew(tmp_path):
     """And one that was not edited is loaded."""
     file = tmp_path / "edited.py"
     source = (
-        "from engine import Technique, compiled\n\n"
+        "from cutnode import Technique, compiled\n\n"
         "@compiled\ndef rank(node, move, search):\n    return move * {}\n\n"
         "idea = Technique('edited_idea', True, '', rank=rank)\n"
     )
     code = (
-        "from engine import Searcher, load_game\n"
+        "from cutnode import Searcher, load_game\n"
         f"game = load_game({str(FILE.parents[1] / 'hexapawn.py')!r})\n"
         f"searcher = Searcher(game, table=1, techniques=['pvs', {str(file) + ':idea'!r}])\n"
         "print(searcher.search(game.start(), depth=6).nodes)\n"

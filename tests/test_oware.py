@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from positions import moves_by, reached
 
-from engine import legal_moves, load_game, rebuild, solve_many
-from engine.contract.verbs import bounds, canonical, evaluate, key, noisy, order, outcome, play
-from games.oware import (
+from cutnode import legal_moves, load_game, rebuild, solve_many
+from cutnode.contract.verbs import bounds, canonical, evaluate, key, noisy, order, outcome, play
+from cutnode.games.oware import (
     parse_position,
     position_text,
     start,

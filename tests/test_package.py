@@ -20,7 +20,7 @@ def wheel(tmp_path_factory):
     tree = tmp_path_factory.mktemp("tree")
     for name in ("engine", "games"):
         ignored = shutil.ignore_patterns("node_modules", "__pycache__")
-        shutil.copytree(ROOT / name, tree / name, ignore=ignored)
+        shutil.copytree(ROOT / name, tree / name, ignore=ignored, symlinks=True)
     for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
         shutil.copy(ROOT / name, tree)
     for folder in ("build/lib/games", "games/build/lib", "dist"):
@@ -39,16 +39,17 @@ def test_stale_builds_do_not_reach_a_wheel(wheel):
 
 def test_a_wheel_has_all_modules_and_their_data(wheel):
     tops = {name.partition("/")[0] for name in wheel if "dist-info" not in name}
-    assert tops == {"cutnode", "engine", "games"}
+    assert tops == {"cutnode"}
     wanted = {
-        f"{part}/{path.relative_to(ROOT / part).as_posix()}"
-        for part in ("engine", "games")
-        for path in (ROOT / part).rglob("*.py")
-        if not {"face", "typescript", "build"} & set(path.parts)
+        f"{name}/{path.relative_to(folder).as_posix()}"
+        for name, folder in {
+            "cutnode": ROOT / "engine/cutnode",
+            "cutnode/games": ROOT / "games",
+        }.items()
+        for path in folder.rglob("*.py")
     }
     assert wanted <= wheel
-    assert {"cutnode/__init__.py", "games/chess.weights", "engine/service/web/index.html"} <= wheel
-    assert not [name for name in wheel if "typescript" in name or name.startswith("engine/face")]
+    assert {"cutnode/games/chess.weights", "cutnode/service/web/index.html"} <= wheel
 
 
 def test_pythons_that_are_declared_are_those_of_the_classifiers():
@@ -71,4 +72,4 @@ def test_an_editable_install_holds_no_copies(tmp_path):
         names = [name for name in archive.namelist() if "dist-info" not in name]
         assert [Path(name).suffix for name in names] == [".pth"]
         folders = archive.read(names[0]).decode().split("\n")
-    assert [Path(folder) for folder in folders] == [ROOT, ROOT / "engine" / "face"]
+    assert [Path(folder) for folder in folders] == [ROOT / "engine"]

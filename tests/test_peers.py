@@ -16,12 +16,12 @@ from benchmarks.peers.packages import PEERS
 from benchmarks.peers.programs import Count, Found, Program, Work
 from benchmarks.peers.rules import EMPTY, MUTABLE, RULES, has_four, score_of
 from benchmarks.studies.peers import main
-from engine import CutnodeError, load_game, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.legal import legal_moves
-from engine.contract.messages import position_text
-from engine.contract.verbs import bounds, outcome, play, plies_left
-from engine.lab.plots import write_plot
+from cutnode import CutnodeError, load_game, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.messages import position_text
+from cutnode.contract.verbs import bounds, outcome, play, plies_left
+from cutnode.lab.plots import write_plot
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -138,7 +138,7 @@ def test_peers_that_go_wrong():
     def differ(work):
         return Count(Found(0, 0.0), 5)
 
-    good = comparison._cutnode()[:2]
+    good = comparison._run_cutnode()[:2]
     wrong = Program("wrong", False, True, differ, lambda work: differ(work).found)
     broken = Program("broken", False, True, fail, fail)
     rows = comparison._compare(WORKS[0], [*good, wrong, broken], 1)

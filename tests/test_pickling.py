@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-import engine
-from engine import (
+import cutnode
+from cutnode import (
     Board,
     Engine,
     Game,
@@ -83,7 +83,7 @@ def in_another_process(data, code="print(x)"):
     return subprocess.run(
         [sys.executable, "-c", f"import pickle, sys; x = pickle.load(sys.stdin.buffer); {code}"],
         input=data,
-        cwd=Path(engine.__file__).parents[1],
+        cwd=Path(cutnode.__file__).parents[1],
         capture_output=True,
         check=False,
     )

@@ -8,10 +8,10 @@ import pytest
 from data import FOLDER, rows
 from toys import boxes, duel, race
 
-from engine import CutnodeError, GameError, alphabeta, load_game, minimax, perft
-from engine.cli import template
-from engine.compiler.jit import jit_enabled
-from engine.kernels.scores import WIN
+from cutnode import CutnodeError, GameError, alphabeta, load_game, minimax, perft
+from cutnode.cli import template
+from cutnode.compiler.jit import jit_enabled
+from cutnode.kernels.scores import WIN
 
 AFFORDABLE = 10_000_000 if jit_enabled() else 20_000
 """The lines that a test may count."""

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 from toys import duel, race
 
-import engine
-from engine import CutnodeError, Game, load_game
-from engine.cli.main import main
-from engine.playing.play import COMMANDS, PERSON, Session, resume
-from engine.playing.players import EnginePlayer
-from engine.playing.records import read_record
-from engine.search.record import Record
+import cutnode
+from cutnode import CutnodeError, Game, load_game
+from cutnode.cli.main import main
+from cutnode.playing.play import COMMANDS, PERSON, Session, resume
+from cutnode.playing.players import EnginePlayer
+from cutnode.playing.records import read_record
+from cutnode.search.record import Record
 
 GAME = load_game("tictactoe")
 
@@ -514,4 +514,4 @@ def test_bad_input_is_one_line(args, reason):
 
 
 def test_names_are_exported():
-    assert engine.play_game and engine.make_player and engine.match
+    assert cutnode.play_game and cutnode.make_player and cutnode.match

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from toys import boxes, duel, race
 
-from engine import (
+from cutnode import (
     LEVELS,
     CutnodeError,
     GameError,
@@ -20,9 +20,9 @@ from engine import (
     match,
     play_game,
 )
-from engine.compiler.jit import jit_enabled
-from engine.playing.configurations import parse_configuration
-from engine.playing.players import EnginePlayer, StrengthPlayer, full_width, level_evaluation
+from cutnode.compiler.jit import jit_enabled
+from cutnode.playing.configurations import parse_configuration
+from cutnode.playing.players import EnginePlayer, StrengthPlayer, full_width, level_evaluation
 
 GAME = load_game("tictactoe")
 PLAYERS = ("random", "level=easy", "level=expert", "strength=0", "strength=30", "strength=85")

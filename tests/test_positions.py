@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numba import types
 
-from engine.contract.bits import WORD, Bits
-from engine.contract.errors import GameError, PositionError
-from engine.contract.positions import (
+from cutnode.contract.bits import WORD, Bits
+from cutnode.contract.errors import GameError, PositionError
+from cutnode.contract.positions import (
     as_words,
     coerce,
     fitted,

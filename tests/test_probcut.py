@@ -7,16 +7,16 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from engine import Searcher, load_game, minimax
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.contract.dispatch import VERBS
-from engine.contract.errors import CutnodeError, GameError
-from engine.contract.verbs import deviation as deviation_of
-from engine.contract.verbs import play
-from engine.kernels.techniques import EXACT, choose
-from engine.lab.deviation import deviation
-from engine.tree.recording import record_tree
+from cutnode import Searcher, load_game, minimax
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.dispatch import VERBS
+from cutnode.contract.errors import CutnodeError, GameError
+from cutnode.contract.verbs import deviation as deviation_of
+from cutnode.contract.verbs import play
+from cutnode.kernels.techniques import EXACT, choose
+from cutnode.lab.deviation import deviation
+from cutnode.tree.recording import record_tree
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from test_cli import cutnode
+from test_cli import run_cutnode
 
-import engine
-from engine import CutnodeError, load_game, read_proofs, save_proofs, solve, write_proof
-from engine.search.proof_files import FORM, VERSION
-from engine.search.value_proofs import ValueProof, claims
+import cutnode
+from cutnode import CutnodeError, load_game, read_proofs, save_proofs, solve, write_proof
+from cutnode.search.proof_files import FORM, VERSION
+from cutnode.search.value_proofs import ValueProof, claims
 
 
 @pytest.fixture
@@ -47,10 +47,10 @@ def test_claims_are_what_was_answered(options, expected):
 
 def test_solve_writes_what_verify_reads(tmp_path):
     path = tmp_path / "proof.json"
-    result = cutnode("solve", "tictactoe", "--proof", path)
+    result = run_cutnode("solve", "tictactoe", "--proof", path)
     assert result.exit_code == 0
     assert result.output.count("positions, verified, in") == 2
-    verified = cutnode("verify", path)
+    verified = run_cutnode("verify", path)
     assert verified.exit_code == 0
     assert [line.split()[0] for line in verified.output.splitlines()] == ["tictactoe"] * 2
     assert all(line.endswith(" positions, verified") for line in verified.output.splitlines())
@@ -71,34 +71,36 @@ def test_a_wrong_proof_is_neither_saved_nor_verified(tmp_path):
     (read,) = read_proofs(path)
     with pytest.raises(CutnodeError, match="the proof is wrong at "):
         read.verify()
-    result = cutnode("verify", path)
+    result = run_cutnode("verify", path)
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"{path}: the proof is wrong at " in result.stderr
 
 
 def test_a_position_may_be_demanded(written):
-    assert cutnode("verify", written, "", "--game", "tictactoe").exit_code == 0
-    result = cutnode("verify", written, "5")
+    assert run_cutnode("verify", written, "", "--game", "tictactoe").exit_code == 0
+    result = run_cutnode("verify", written, "5")
     assert result.exit_code == 2
     assert f"{written} is a proof of .../.../..., not of 5" in result.stderr
 
 
 def test_wins_are_verified_too(tmp_path):
     path = tmp_path / "win.json"
-    path.write_text(cutnode("mate", "tictactoe", "1259", "--moves", 2, "--proof", "--json").output)
-    assert "the player to move wins in 2 moves: " in cutnode("verify", path).output
+    path.write_text(
+        run_cutnode("mate", "tictactoe", "1259", "--moves", 2, "--proof", "--json").output
+    )
+    assert "the player to move wins in 2 moves: " in run_cutnode("verify", path).output
     (proof,) = read_proofs(path)
     proof.verify()
     path.write_text(path.read_text().replace('"moves": 2', '"moves": 1'))
-    assert "the proof is wrong at " in cutnode("verify", path).stderr
+    assert "the proof is wrong at " in run_cutnode("verify", path).stderr
 
 
 def test_what_is_not_proven_is_not_written(tmp_path):
     path = tmp_path / "proof.json"
-    result = cutnode("solve", "tictactoe", "--nodes", 20, "--proof", path)
+    result = run_cutnode("solve", "tictactoe", "--nodes", 20, "--proof", path)
     assert result.exit_code == 3
     assert f"{path} is not written: no proof yet: node limit" in result.stderr
-    result = cutnode("solve", "tictactoe", "--file", "-", "--proof", path, stdin="5\n")
+    result = run_cutnode("solve", "tictactoe", "--file", "-", "--proof", path, stdin="5\n")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "--proof and --file exclude each other" in result.stderr
     assert not path.exists()
@@ -108,7 +110,7 @@ def test_what_is_not_proven_is_not_written(tmp_path):
 @pytest.mark.long
 def test_a_win_where_play_goes_round_is_not_written(tmp_path):
     path = tmp_path / "proof.json"
-    result = cutnode("solve", "morris:three", "--weak", "--proof", path)
+    result = run_cutnode("solve", "morris:three", "--weak", "--proof", path)
     assert result.exit_code == 2
     assert "no strategy is written of a win there" in result.stderr
     assert not path.exists()
@@ -142,7 +144,7 @@ def damaged(data, **changes):
 def test_damage_is_told_in_a_line(written, text, words):
     data = json.loads(written.read_text().splitlines()[0])
     written.write_text(text(data))
-    result = cutnode("verify", written)
+    result = run_cutnode("verify", written)
     if words is None:
         assert result.exit_code == 0
         return
@@ -152,9 +154,9 @@ def test_damage_is_told_in_a_line(written, text, words):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    assert "cannot be read" in cutnode("verify", tmp_path / "none.json").stderr
+    assert "cannot be read" in run_cutnode("verify", tmp_path / "none.json").stderr
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
-    assert "it is not text" in cutnode("verify", tmp_path / "bytes").stderr
+    assert "it is not text" in run_cutnode("verify", tmp_path / "bytes").stderr
 
 
 def test_a_game_in_a_file_is_named(tmp_path, written):
@@ -162,9 +164,9 @@ def test_a_game_in_a_file_is_named(tmp_path, written):
     path = tmp_path / "proof.json"
     start = load_game("toys.kayles", plain=True).start()
     save_proofs(path, [write_proof(start, at_least=1)])
-    assert "which does not come with cutnode: name it" in cutnode("verify", path).stderr
-    assert cutnode("verify", path, "--game", "toys.kayles").exit_code == 0
-    result = cutnode("verify", written, "--game", "toys.kayles")
+    assert "which does not come with cutnode: name it" in run_cutnode("verify", path).stderr
+    assert run_cutnode("verify", path, "--game", "toys.kayles").exit_code == 0
+    result = run_cutnode("verify", written, "--game", "toys.kayles")
     assert "this is a proof of tictactoe, not of toys.kayles" in result.stderr
     with pytest.raises(CutnodeError, match="which does not come with cutnode"):
-        engine.read_proofs(path)
+        cutnode.read_proofs(path)

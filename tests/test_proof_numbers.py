@@ -9,8 +9,8 @@ import pytest
 from test_solver import end_of
 from toys import circles
 
-import engine
-from engine import (
+import cutnode
+from cutnode import (
     CutnodeError,
     Engine,
     GameError,
@@ -23,12 +23,12 @@ from engine import (
     solve_many,
     write_proof,
 )
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import outcome, play
-from engine.kernels.proof_numbers import keep_numbers, known_numbers
-from engine.kernels.table import SOLVED, begin
-from engine.search import game_solver
-from engine.search.proof_numbers import Interval
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import outcome, play
+from cutnode.kernels.proof_numbers import keep_numbers, known_numbers
+from cutnode.kernels.table import SOLVED, begin
+from cutnode.search import game_solver
+from cutnode.search.proof_numbers import Interval
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
@@ -63,12 +63,12 @@ def test_questions_narrow_every_interval(bounds):
 def test_answers_of_a_line_are_found_on_that_line_only(proof, depends):
     table = Table(1)
     begin(table.words, True)
-    word, line = engine.Bits(12345), engine.Bits(777)
+    word, line = cutnode.Bits(12345), cutnode.Bits(777)
     answer = (0, SOLVED) if proof else (SOLVED, 0)
     keep_numbers(word, line, *answer, depends, 7, 1, table.words)
     assert known_numbers(word, line, table.words) == (True, *answer, depends)
-    assert not known_numbers(word, engine.Bits(778), table.words)[0]
-    assert not known_numbers(word, engine.Bits(0), table.words)[0]
+    assert not known_numbers(word, cutnode.Bits(778), table.words)[0]
+    assert not known_numbers(word, cutnode.Bits(0), table.words)[0]
 
 
 # Values

@@ -11,14 +11,14 @@ import time
 import pytest
 from click.testing import CliRunner
 
-import engine
-from engine import CutnodeError, Engine, GameError, PositionError, load_game, make_player, minimax
-from engine.cli.main import main
-from engine.contract.dispatch import module_of
-from engine.kernels.scores import MOST_ESTIMATE, WIN, win_distance
-from engine.kernels.tablebase_scores import FAR
-from engine.search.proving_searcher import ProvingSearcher
-from engine.search.searcher import Searcher
+import cutnode
+from cutnode import CutnodeError, Engine, GameError, PositionError, load_game, make_player, minimax
+from cutnode.cli.main import main
+from cutnode.contract.dispatch import module_of
+from cutnode.kernels.scores import MOST_ESTIMATE, WIN, win_distance
+from cutnode.kernels.tablebase_scores import FAR
+from cutnode.search.proving_searcher import ProvingSearcher
+from cutnode.search.searcher import Searcher
 
 GAME = load_game("connect4:5x4")
 LARGE = load_game("connect4")
@@ -38,16 +38,16 @@ def random_positions(game, count, seed):
     while count:
         position = game.start()
         for _ in range(draw.randrange(8)):
-            if engine.legal_moves(position):
-                position = game.play(position, draw.choice(engine.legal_moves(position)))
-        if engine.legal_moves(position):
+            if cutnode.legal_moves(position):
+                position = game.play(position, draw.choice(cutnode.legal_moves(position)))
+        if cutnode.legal_moves(position):
             count -= 1
             yield position
 
 
 def test_a_proof_is_the_result():
     position = GAME.parse("1213")
-    wanted = engine.analyse(position)
+    wanted = cutnode.analyse(position)
     result = proving().search(position, nodes=10_000)
     assert (result.proven, result.exact, result.reason) == (True, False, "proven")
     assert wanted.scores[result.best_move] == wanted.value
@@ -65,7 +65,7 @@ def test_a_proven_value_of_a_game_of_points_is_exact():
     result = proving(game, 0.9).search(game.start(), nodes=20_000)
     assert (result.proven, result.exact) == (True, True)
     assert result.why.startswith("the exact solver: ")
-    assert result.value == engine.solve(game).value
+    assert result.value == cutnode.solve(game).value
 
 
 def test_the_result_can_be_kept():
@@ -94,7 +94,7 @@ def test_values_are_those_of_minimax(name):
         if not result.decisive:
             assert result.value == wanted
         assert sign(result.value) == sign(wanted)
-        scores = engine.analyse(position).scores
+        scores = cutnode.analyse(position).scores
         assert scores[result.best_move] == max(scores.values())
 
 
@@ -157,7 +157,7 @@ def test_time_is_shared_too(limit):
 
 def test_the_seed_chooses_among_moves_of_the_same_value():
     position = GAME.start()
-    scores = engine.analyse(position).scores
+    scores = cutnode.analyse(position).scores
     searcher = proving()
     moves = {searcher.search(position, nodes=200_000, seed=seed).best_move for seed in range(12)}
     assert moves == {move for move, score in scores.items() if score == max(scores.values())}
@@ -181,7 +181,7 @@ def test_plain_python():
 
 def test_a_limit_of_one_node():
     result = proving().search(GAME.start(), nodes=1)
-    assert result.best_move in engine.legal_moves(GAME.start())
+    assert result.best_move in cutnode.legal_moves(GAME.start())
 
 
 @pytest.mark.parametrize("share", [-0.1, 0.95, "half", float("nan"), True])
@@ -218,7 +218,7 @@ def test_an_event_ends_it():
     stop.set()
     result = proving(LARGE).search(LARGE.start(), nodes=1 << 40, stop=stop)
     assert (result.reason, result.proven) == ("stopped", False)
-    assert result.best_move in engine.legal_moves(LARGE.start())
+    assert result.best_move in cutnode.legal_moves(LARGE.start())
 
 
 def test_an_interrupt_ends_it(monkeypatch):
@@ -233,7 +233,7 @@ def test_an_interrupt_ends_it(monkeypatch):
     monkeypatch.setattr(searcher.solver, "solve", interrupted)
     result = searcher.search(GAME.start(), nodes=10_000)
     assert (result.reason, result.proven) == ("interrupted", False)
-    assert result.best_move in engine.legal_moves(GAME.start())
+    assert result.best_move in cutnode.legal_moves(GAME.start())
 
 
 def test_an_engine_stops_it():
@@ -262,7 +262,7 @@ def test_engines_and_players_take_it():
     with Engine(GAME, table=1, proof_share=0.5) as searching:
         assert searching.search(position, nodes=10_000).proven
         assert searching.megabytes >= 1
-    assert engine.search(position, nodes=10_000, proof_share=0.5, table=1).proven
+    assert cutnode.search(position, nodes=10_000, proof_share=0.5, table=1).proven
     player = make_player(GAME, "nodes=10000,proof_share=0.5,table=1")
     player.new_game(1)
     assert player.choose(position).reason == "proven"

@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from positions import moves_by, reached
 
-from engine import Bits, legal_moves, load_game, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import (
+from cutnode import Bits, legal_moves, load_game, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import (
     NO_MOVE,
     bounds,
     candidates,
@@ -23,7 +23,7 @@ from engine.contract.verbs import (
     original_move,
     outcome,
 )
-from games.qubic import (
+from cutnode.games.qubic import (
     EARLY,
     STARTS,
     STEPS,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from test_docs import assert_has_options, shown_commands
 
-from engine import load_game, solve
-from engine.conformance import check
+from cutnode import load_game, solve
+from cutnode.conformance import check
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

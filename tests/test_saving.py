@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys import drops
 
-from engine import CutnodeError, GameError, Searcher, Table, TableError, load_game, solve
-from engine.compiler.jit import jit_enabled
-from engine.kernels.table import BUCKETS, HEADER_WORDS
-from engine.storage.arrays import rules_digest
+from cutnode import CutnodeError, GameError, Searcher, Table, TableError, load_game, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.kernels.table import BUCKETS, HEADER_WORDS
+from cutnode.storage.arrays import rules_digest
 
 GAME = load_game("connect4")
 NEXT = GAME.parse("4444432655553")
@@ -164,7 +164,7 @@ def test_foreign_files_are_refused(saved, tmp_path):
 
 def test_tables_of_other_rules_are_refused(saved, tmp_path, monkeypatch):
     _, path = saved
-    monkeypatch.setattr("engine.storage.arrays.rules_digest", lambda cls, modules: "another")
+    monkeypatch.setattr("cutnode.storage.arrays.rules_digest", lambda cls, modules: "another")
     with pytest.raises(TableError, match="made by other rules of tictactoe than those that run"):
         Table.load(path)
 
@@ -175,7 +175,7 @@ def test_a_game_has_to_be_loaded(tmp_path):
     (tmp_path / "mine.py").write_text(source)
     code = """
 import sys
-from engine import Table, load_game, solve
+from cutnode import Table, load_game, solve
 if sys.argv[1] == "save":
     table = Table(1)
     solve(load_game("mine.py").parse("xx./oo./..."), table=table)
@@ -222,8 +222,8 @@ def test_rules_that_mean_nothing_to_another_process():
 
 KILLED = """
 import sys
-from engine import Table, load_game, solve
-from engine.kernels.table import open_whole
+from cutnode import Table, load_game, solve
+from cutnode.kernels.table import open_whole
 table = Table(64)
 solve(load_game("tictactoe").start(), table=table)
 open_whole(table.words)

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from toys import boxes, duel, isola
 
-from engine import (
+from cutnode import (
     CutnodeError,
     Evaluation,
     Searcher,
@@ -20,13 +20,13 @@ from engine import (
     load_game,
     minimax,
 )
-from engine.compiler.jit import jit_enabled
-from engine.contract.bits import Bits, mix
-from engine.contract.derived import is_free_move
-from engine.contract.dispatch import defines
-from engine.contract.stop import DEPTH_IN
-from engine.contract.verbs import canonical, moves_again, outcome, play
-from engine.kernels.techniques import EXACT, TECHNIQUES, choose, fits
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.bits import Bits, mix
+from cutnode.contract.derived import is_free_move
+from cutnode.contract.dispatch import defines
+from cutnode.contract.stop import DEPTH_IN
+from cutnode.contract.verbs import canonical, moves_again, outcome, play
+from cutnode.kernels.techniques import EXACT, TECHNIQUES, choose, fits
 
 
 @compiled

@@ -23,13 +23,13 @@ from click.testing import CliRunner
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from engine import analyse, load_game, perft, search, solve
-from engine.cli.serve import serve
-from engine.service import games
-from engine.service.failures import Failure
-from engine.service.server import Server, address, listen
-from engine.service.settings import Settings
-from engine.tablebases.building import build_tablebase
+from cutnode import analyse, load_game, perft, search, solve
+from cutnode.cli.serve import serve
+from cutnode.service import games
+from cutnode.service.failures import Failure
+from cutnode.service.server import Server, address, listen
+from cutnode.service.settings import Settings
+from cutnode.tablebases.building import build_tablebase
 
 SETTINGS = Settings(
     games=("tictactoe", "connect4"),
@@ -878,7 +878,7 @@ def test_tablebases(tmp_path: Path) -> None:
         assert found["proven"] and found["nodes"] == 0
 
 
-COMMAND = [sys.executable, "-c", "from engine.cli.serve import serve; serve()"]
+COMMAND = [sys.executable, "-c", "from cutnode.cli.serve import serve; serve()"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -916,13 +916,13 @@ def test_the_command_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None
     assert "'example.com' is not an origin" in failure("--cors", "example.com")
     assert "there is no game 'go'" in failure("--games", "go", "--port", "0")
     assert "there is no tablebase in" in failure("--tablebase", "nowhere", "--port", "0")
-    monkeypatch.delitem(sys.modules, "engine.service.server")
+    monkeypatch.delitem(sys.modules, "cutnode.service.server")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert "pip install 'cutnode[serve]'" in failure()
 
 
 def test_the_engine_needs_none_of_it() -> None:
-    code = "import engine, sys; print([m for m in ('fastapi', 'uvicorn') if m in sys.modules])"
+    code = "import cutnode, sys; print([m for m in ('fastapi', 'uvicorn') if m in sys.modules])"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert printed.stdout.strip() == b"[]"
 

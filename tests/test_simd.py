@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.contract.bits import WORD
-from engine.contract.simd import (
+from cutnode.contract.bits import WORD
+from cutnode.contract.simd import (
     Words,
     broadcast,
     common,

@@ -11,9 +11,9 @@ from data import FOLDER, rows
 from hypothesis import given
 from positions import VARIANTS, moves_by, order_scores, reached
 
-from engine import Searcher, legal_moves, minimax, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import (
+from cutnode import Searcher, legal_moves, minimax, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import (
     bounds,
     evaluate,
     features,
@@ -25,14 +25,14 @@ from engine.contract.verbs import (
     skip,
     turn,
 )
-from engine.kernels.scores import WIN
-from games.skirmish import (
+from cutnode.games.skirmish import (
     mirrored,
     move_text,
     parse_position,
     position_text,
     start,
 )
+from cutnode.kernels.scores import WIN
 
 compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 

@@ -10,9 +10,9 @@ from data import FOLDER, rows
 from test_tablebases import in_memory
 from toys import quixo, suicide, teeko
 
-from engine import Bits, PositionError, legal_moves, load_game, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import canonical, index, outcome, play
+from cutnode import Bits, PositionError, legal_moves, load_game, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import canonical, index, outcome, play
 
 FACTS = rows(FOLDER / "small_games.txt")
 

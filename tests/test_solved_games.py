@@ -7,16 +7,16 @@ from collections import Counter
 import pytest
 from data import FOLDER, rows
 
-from engine import CutnodeError, Table, load_game, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.dispatch import defines
-from engine.contract.positions import coerce
-from engine.runtime.running import Limits
-from engine.search.loops import LoopSolver
-from engine.tablebases.solving import LayerWork, Settings, solve_layers
-from engine.tablebases.spaces import enumerated, indexed
-from engine.tablebases.tablebase import Tablebase
-from engine.tablebases.tables import Directory
+from cutnode import CutnodeError, Table, load_game, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.dispatch import defines
+from cutnode.contract.positions import coerce
+from cutnode.runtime.running import Limits
+from cutnode.search.loops import LoopSolver
+from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
+from cutnode.tablebases.spaces import enumerated, indexed
+from cutnode.tablebases.tablebase import Tablebase
+from cutnode.tablebases.tables import Directory
 
 pytestmark = [
     pytest.mark.slow,

@@ -12,8 +12,8 @@ from data import SETS, rows
 from positions import GAME, LATE, SEARCHED
 from toys import isola
 
-import engine
-from engine import (
+import cutnode
+from cutnode import (
     ContractError,
     Table,
     alphabeta,
@@ -26,15 +26,15 @@ from engine import (
     solve,
     solve_many,
 )
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import moves_again, outcome, play
-from engine.kernels.parameters import ENHANCED_PLIES, TABLE_PLIES
-from engine.kernels.profiles import plies_for
-from engine.kernels.solver import question
-from engine.runtime.running import Limits
-from engine.search import game_solver
-from engine.search.proving import LINE_FACTOR
-from engine.search.solving import SHORT_NODES, Solver
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import moves_again, outcome, play
+from cutnode.kernels.parameters import ENHANCED_PLIES, TABLE_PLIES
+from cutnode.kernels.profiles import plies_for
+from cutnode.kernels.solver import question
+from cutnode.runtime.running import Limits
+from cutnode.search import game_solver
+from cutnode.search.proving import LINE_FACTOR
+from cutnode.search.solving import SHORT_NODES, Solver
 
 EASY, HARD = (
     [GAME.parse(text) for text, _ in rows(SETS / f"connect4_{name}.txt")[::100]]
@@ -217,8 +217,8 @@ def test_used_table_saves_work():
 def test_plain_python_visits_the_same_nodes():
     """The same functions, uncompiled, search the same tree."""
     program = (
-        "from engine import *\n"
-        "from engine.compiler.jit import jit_enabled\n"
+        "from cutnode import *\n"
+        "from cutnode.compiler.jit import jit_enabled\n"
         "assert not jit_enabled()\n"
         "game = load_game('connect4')\n"
         "print(*(r.nodes for r in map(analyse, map(game.parse, "
@@ -274,7 +274,7 @@ def test_threads_find_the_same(threads):
 
 @compiled_only
 def test_threads_come_back_for_a_larger_table(monkeypatch):
-    monkeypatch.setattr(engine.search.solving, "FIRST_ROUND", 1 << 11)
+    monkeypatch.setattr(cutnode.search.solving, "FIRST_ROUND", 1 << 11)
     position = GAME.parse("257771314744")
     table, alone = Table(16), solve(position)
     assert alone.nodes > 20_000
@@ -309,7 +309,7 @@ def edited(tmp_path):
     """A game in a file of its own: the template with some of its source replaced."""
 
     def edited(name, old, new, compiled=False):
-        source = Path(engine.__file__).with_name("cli").joinpath("template.py").read_text()
+        source = Path(cutnode.__file__).with_name("cli").joinpath("template.py").read_text()
         assert old in source
         if not compiled:
             source = source.replace("@compiled\n", "")

@@ -7,8 +7,8 @@ from math import comb
 
 import pytest
 
-from engine.contract.bits import popcount
-from engine.contract.subsets import MOST, binomial, rank_of, set_of_rank
+from cutnode.contract.bits import popcount
+from cutnode.contract.subsets import MOST, binomial, rank_of, set_of_rank
 
 
 @pytest.mark.parametrize("free", [0b11111111, 0b1011010011101001, 0b111 << 61 | 0b10001])

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.contract.bits import WORD, Bits, mix
-from engine.contract.errors import TableError
-from engine.contract.verbs import INFINITE, NO_MOVE
-from engine.kernels import table as module
-from engine.kernels.parameters import HALF_FULL, REGION_GROWTH, SMALLEST_REGION
-from engine.kernels.table import (
+from cutnode.contract.bits import WORD, Bits, mix
+from cutnode.contract.errors import TableError
+from cutnode.contract.verbs import INFINITE, NO_MOVE
+from cutnode.kernels import table as module
+from cutnode.kernels.parameters import HALF_FULL, REGION_GROWTH, SMALLEST_REGION
+from cutnode.kernels.table import (
     AGE,
     AGES,
     BUCKET_BYTES,
@@ -30,8 +30,8 @@ from engine.kernels.table import (
     upper_of,
     work_of,
 )
-from engine.storage import tables
-from engine.storage.tables import Table, available_megabytes
+from cutnode.storage import tables
+from cutnode.storage.tables import Table, available_megabytes
 
 OPERATIONS = (
     *("begin", "bucket", "is_marked", "mark", "open_for", "open_whole", "prepare"),

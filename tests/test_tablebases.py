@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 from toys import bargain, chase, hazard, hazard_numbered, pursuit
 
-from engine import (
+from cutnode import (
     CutnodeError,
     Engine,
     GameError,
@@ -31,25 +31,25 @@ from engine import (
     load_game,
     solve,
 )
-from engine.batches.running import run_batch
-from engine.cli import template
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.contract.positions import coerce
-from engine.contract.verbs import canonical, moves_again, outcome, play
-from engine.kernels.retrograde import TOUCHED
-from engine.kernels.scores import WIN
-from engine.search.monte_carlo import MonteCarlo
-from engine.tablebases.builder import LayerBuilder
-from engine.tablebases.building import build_tablebase, compress_tablebase
-from engine.tablebases.compression import compressed, expanded
-from engine.tablebases.files import Folder
-from engine.tablebases.retrograde import RetrogradeLayer
-from engine.tablebases.solving import LayerWork, Settings, solve_layers
-from engine.tablebases.spaces import StoppedError, enumerated, indexed
-from engine.tablebases.tablebase import Tablebase
-from engine.tablebases.tables import Directory
-from games import draughts
+from cutnode.batches.running import run_batch
+from cutnode.cli import template
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.positions import coerce
+from cutnode.contract.verbs import canonical, moves_again, outcome, play
+from cutnode.games import draughts
+from cutnode.kernels.retrograde import TOUCHED
+from cutnode.kernels.scores import WIN
+from cutnode.search.monte_carlo import MonteCarlo
+from cutnode.tablebases.builder import LayerBuilder
+from cutnode.tablebases.building import build_tablebase, compress_tablebase
+from cutnode.tablebases.compression import compressed, expanded
+from cutnode.tablebases.files import Folder
+from cutnode.tablebases.retrograde import RetrogradeLayer
+from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
+from cutnode.tablebases.spaces import StoppedError, enumerated, indexed
+from cutnode.tablebases.tablebase import Tablebase
+from cutnode.tablebases.tables import Directory
 
 DRAUGHTS = load_game("draughts:4x4", plain=True).start()
 
@@ -151,8 +151,8 @@ def test_without_memory_for_moves_backwards_all_positions_are_looked_at_again(st
     """In layers as well, where wins by leaving one are found before quicker ones that do not."""
     layers = ["1m1k-1m"] if start is DRAUGHTS else None
     base = in_memory(start, layers)
-    monkeypatch.setattr("engine.tablebases.retrograde.LARGEST_EDGES", 0)
-    monkeypatch.setattr("engine.tablebases.retrograde.defines", lambda *_: False)
+    monkeypatch.setattr("cutnode.tablebases.retrograde.LARGEST_EDGES", 0)
+    monkeypatch.setattr("cutnode.tablebases.retrograde.defines", lambda *_: False)
     swept = in_memory(start, layers, threads=2)
     assert swept.distances() == base.distances()
     assert [table.symbols.tolist() for table in swept.directory.layers.values()] == [
@@ -162,7 +162,7 @@ def test_without_memory_for_moves_backwards_all_positions_are_looked_at_again(st
 
 def test_a_sweep_that_was_stopped_goes_on_with_more_memory(tmp_path, monkeypatch):
     """Wins by leaving the layer are touched in a sweep, and must not be lost with it."""
-    monkeypatch.setattr("engine.tablebases.retrograde.defines", lambda *_: False)
+    monkeypatch.setattr("cutnode.tablebases.retrograde.defines", lambda *_: False)
     space, folder = indexed(DRAUGHTS), Folder(tmp_path)
     little = Settings(memory=2 * max(space.sizes))
     small = LayerBuilder(folder, space, little)
@@ -449,7 +449,7 @@ def test_positions_without_indices_are_kept_with_the_values(tmp_path):
 
 def test_a_build_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     """At any moment: in a layer, or between layers."""
-    monkeypatch.setattr("engine.tablebases.builder.SAVE_SECONDS", 0.0)
+    monkeypatch.setattr("cutnode.tablebases.builder.SAVE_SECONDS", 0.0)
     whole = in_memory(pursuit.Position()).distances()
     for stop_after in range(0, 40, 3):
         target = tmp_path / str(stop_after)
@@ -470,9 +470,9 @@ def test_a_build_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
 KILLED = """
 import sys
 sys.path.insert(0, {tests!r})
-from engine.tablebases import builder, building
-from engine.contract.verbs import *
-from engine import load_game
+from cutnode.tablebases import builder, building
+from cutnode.contract.verbs import *
+from cutnode import load_game
 builder.SAVE_SECONDS = 0.0
 start = load_game("ur:finkel-2").start()
 building.build_tablebase(start, {target!r}, progress=lambda p: print("on", flush=True))
@@ -554,7 +554,7 @@ def test_only_what_pays_is_compressed():
 
 
 def test_other_rules_are_refused(folder, monkeypatch):
-    monkeypatch.setattr("engine.storage.arrays.rules_digest", lambda cls, modules=(): "another")
+    monkeypatch.setattr("cutnode.storage.arrays.rules_digest", lambda cls, modules=(): "another")
     with pytest.raises(CutnodeError, match=r"was made by other rules of toys\.pursuit"):
         Tablebase.open(folder)
 

@@ -10,10 +10,10 @@ import functools
 import pytest
 from toys import drops
 
-from engine import Searcher, Table, legal_moves, load_game, solve
-from engine.contract.errors import ContractError
-from engine.contract.verbs import outcome, play
-from engine.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
+from cutnode import Searcher, Table, legal_moves, load_game, solve
+from cutnode.contract.errors import ContractError
+from cutnode.contract.verbs import outcome, play
+from cutnode.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 
 TACTICS = ("chess", "8/8/1p1r1k2/p1pPN1p1/P3KnP1/1P6/8/3R4 b - - 0 1", 4)
 """Captures, checks and passes."""

@@ -9,9 +9,9 @@ from statistics import fmean, stdev
 import pytest
 from data import FOLDER, rows
 
-from engine import CutnodeError, alphabeta, load_game, minimax
-from engine.compiler.jit import jit_enabled
-from engine.lab.formulas import (
+from cutnode import CutnodeError, alphabeta, load_game, minimax
+from cutnode.compiler.jit import jit_enabled
+from cutnode.lab.formulas import (
     branching_factor,
     critical_tree,
     expected_leaves_of_two_plies,

@@ -6,10 +6,10 @@ import functools
 
 import pytest
 
-from engine import legal_moves, load_game, solve_many
-from engine.contract.verbs import outcome, play
-from games import tictactoe
-from games.tictactoe import evaluate
+from cutnode import legal_moves, load_game, solve_many
+from cutnode.contract.verbs import outcome, play
+from cutnode.games import tictactoe
+from cutnode.games.tictactoe import evaluate
 
 GAME = load_game("tictactoe")
 parse_position, position_text, start = GAME.parse, GAME.notation.position_text, GAME.start

@@ -17,22 +17,22 @@ import pytest
 from click.testing import CliRunner
 from toys import nim
 
-from engine import CutnodeError, GameError, Searcher, legal_moves, load_game, solve
-from engine.batches.searching import BatchSearcher
-from engine.cli.main import main
-from engine.compiler.jit import Evaluator, Position, jit_enabled, kernel
-from engine.contract.cells import Grid, Hexagons
-from engine.contract.notation import contents_of
-from engine.contract.positions import Packed, as_words
-from engine.contract.verbs import NO_MOVE, chance, chance_outcome, features, outcome, play
-from engine.kernels.batch_search import FOUND
-from engine.kernels.evaluation import OWN, estimate
-from engine.kernels.learned import MOST_STONES, NONE, TURN
-from engine.kernels.patterns import LANES, LEVELS, MOVE_COUNT, Patterns, write_places
-from engine.kernels.scores import WIN
-from engine.kernels.self_play import ANY_MOVE, STEP, advance, decide
-from engine.storage.arrays import read_arrays, write_arrays
-from engine.storage.evaluations import (
+from cutnode import CutnodeError, GameError, Searcher, legal_moves, load_game, solve
+from cutnode.batches.searching import BatchSearcher
+from cutnode.cli.main import main
+from cutnode.compiler.jit import Evaluator, Position, jit_enabled, kernel
+from cutnode.contract.cells import Grid, Hexagons
+from cutnode.contract.notation import contents_of
+from cutnode.contract.positions import Packed, as_words
+from cutnode.contract.verbs import NO_MOVE, chance, chance_outcome, features, outcome, play
+from cutnode.kernels.batch_search import FOUND
+from cutnode.kernels.evaluation import OWN, estimate
+from cutnode.kernels.learned import MOST_STONES, NONE, TURN
+from cutnode.kernels.patterns import LANES, LEVELS, MOVE_COUNT, Patterns, write_places
+from cutnode.kernels.scores import WIN
+from cutnode.kernels.self_play import ANY_MOVE, STEP, advance, decide
+from cutnode.storage.arrays import read_arrays, write_arrays
+from cutnode.storage.evaluations import (
     KIND,
     chosen_evaluation,
     evaluation_recipe,
@@ -41,12 +41,12 @@ from engine.storage.evaluations import (
     load_evaluation,
     save_evaluation,
 )
-from engine.tablebases import Settings, Tablebase, build_tablebase
-from engine.training import fitting, objectives, symmetries
-from engine.training.boards import read_board, sampled_positions
-from engine.training.designs import Term, design_for, with_terms
-from engine.training.fits import stage_table, staged
-from engine.training.games import (
+from cutnode.tablebases import Settings, Tablebase, build_tablebase
+from cutnode.training import fitting, objectives, symmetries
+from cutnode.training.boards import read_board, sampled_positions
+from cutnode.training.designs import Term, design_for, with_terms
+from cutnode.training.fits import stage_table, staged
+from cutnode.training.games import (
     Labelled,
     compare,
     labelled,
@@ -54,13 +54,13 @@ from engine.training.games import (
     values_in,
     values_of,
 )
-from engine.training.proving import install_if_proven, prove, unproven_file, usual_plies
-from engine.training.rebuilding import rebuild
-from engine.training.records import prepare_folder, read_games, write_games
-from engine.training.results import Training
-from engine.training.symmetries import image_of_bits, symmetries_of
-from engine.training.training import Trainer, train
-from engine.training.windows import MARKS, automorphisms, lines, windows_of
+from cutnode.training.proving import install_if_proven, prove, unproven_file, usual_plies
+from cutnode.training.rebuilding import rebuild
+from cutnode.training.records import prepare_folder, read_games, write_games
+from cutnode.training.results import Training
+from cutnode.training.symmetries import image_of_bits, symmetries_of
+from cutnode.training.training import Trainer, train
+from cutnode.training.windows import MARKS, automorphisms, lines, windows_of
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
 
@@ -420,8 +420,8 @@ def test_a_board_that_is_too_small_is_refused(tmp_path):
 
 TINY = """
 from typing import NamedTuple
-from engine import Bits, compiled
-from engine.contract.cells import Grid
+from cutnode import Bits, compiled
+from cutnode.contract.cells import Grid
 CELLS = Grid(1, 2)
 MAX_MOVES = MAX_PLIES = 2
 class Position(NamedTuple):
@@ -903,8 +903,8 @@ def test_weights_need_a_file_that_is_one(tmp_path):
 OWN_GAME = '''
 """Three in a row without an evaluation."""
 from typing import NamedTuple
-from engine import Bits, compiled, lowest_index, without_lowest, popcount
-from engine.contract.cells import Grid
+from cutnode import Bits, compiled, lowest_index, without_lowest, popcount
+from cutnode.contract.cells import Grid
 
 CELLS = Grid(4, 4)
 DECISIVE = True

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 from toys import duel, gamble, isola, pig
 
-from engine import (
+from cutnode import (
     CutnodeError,
     GameError,
     Searcher,
@@ -31,13 +31,13 @@ from engine import (
     to_mermaid,
     to_svg,
 )
-from engine.cli.main import main
-from engine.compiler.jit import jit_enabled
-from engine.contract.choices import RECORDED_SEARCHES
-from engine.contract.dispatch import is_plain
-from engine.contract.loading import plain_copy
-from engine.contract.notation import Notation
-from engine.tree import recording
+from cutnode.cli.main import main
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.choices import RECORDED_SEARCHES
+from cutnode.contract.dispatch import is_plain
+from cutnode.contract.loading import plain_copy
+from cutnode.contract.notation import Notation
+from cutnode.tree import recording
 
 # S. Russell and P. Norvig, "Artificial Intelligence: A Modern Approach" (4th edition, 2021),
 # figure 5.2: minimax 3; figure 5.5: alpha-beta never looks at the leaves 4 and 6.
@@ -491,14 +491,14 @@ def test_mermaid_has_limits(big):
 # On the command line
 
 
-def cutnode(*args):
+def run_cutnode(*args):
     result = CliRunner().invoke(main, ["tree", *map(str, args)])
     assert result.exception is None or isinstance(result.exception, SystemExit)
     return result
 
 
 def test_command_writes_mermaid_to_standard_output():
-    result = cutnode("tictactoe", "519", "--depth", 3, "--plies", 1, "--without", "table")
+    result = run_cutnode("tictactoe", "519", "--depth", 3, "--plies", 1, "--without", "table")
     assert result.exit_code == 0
     assert result.output.splitlines()[2] == "flowchart LR"
 
@@ -510,10 +510,10 @@ def test_command_writes_mermaid_to_standard_output():
 def test_command_writes_files(tmp_path, ending, beginning):
     file = tmp_path / f"tree.{ending}"
     args = ("tictactoe", "519", "--depth", 2, "--search", "alphabeta")
-    assert cutnode(*args, "--out", file).output == ""
+    assert run_cutnode(*args, "--out", file).output == ""
     assert file.read_text().startswith(beginning)
     assert [*tmp_path.iterdir()] == [file]
-    assert cutnode(*args, "--format", "json", "--out", file).exit_code == 0
+    assert run_cutnode(*args, "--format", "json", "--out", file).exit_code == 0
     assert json.loads(file.read_text())["nodes"] > 1
 
 
@@ -539,6 +539,6 @@ BAD_COMMANDS = {
 
 @pytest.mark.parametrize(("args", "message"), BAD_COMMANDS.items())
 def test_bad_input(args, message):
-    result = cutnode(*args)
+    result = run_cutnode(*args)
     assert result.exit_code == 2
     assert result.output.startswith(f"cutnode: {message}") and result.output.count("\n") == 1

@@ -8,18 +8,18 @@ import threading
 import pytest
 from click.testing import CliRunner
 
-import engine
-from engine import CutnodeError, load_game
-from engine.cli.main import main
-from engine.search.options import SearchOptions
-from engine.search.trials import ENOUGH_LEAD, AutoSearcher, Trial
+import cutnode
+from cutnode import CutnodeError, load_game
+from cutnode.cli.main import main
+from cutnode.search.options import SearchOptions
+from cutnode.search.trials import ENOUGH_LEAD, AutoSearcher, Trial
 
 PLAIN = load_game("tictactoe", plain=True)
 SMALL = 8 << 20
 
 
 def auto(position, seconds=0.2, **options):
-    return engine.search(position, engine="auto", seconds=seconds, memory=SMALL, **options)
+    return cutnode.search(position, engine="auto", seconds=seconds, memory=SMALL, **options)
 
 
 def trial_of(game, seconds):
@@ -34,12 +34,12 @@ def test_result_says_why():
     assert score.endswith("points") or ": not decided" in score
     assert result.to_dict()["why"] == result.why
     assert str(result).splitlines()[-1] == f"engine {result.why}"
-    assert result.best_move in engine.legal_moves(PLAIN.start())
+    assert result.best_move in cutnode.legal_moves(PLAIN.start())
 
 
 def test_game_without_estimates_needs_no_trial():
     result = auto(load_game("toys.hexapawn", plain=True).start(), 0.05)
-    assert isinstance(result, engine.MonteCarloResult)
+    assert isinstance(result, cutnode.MonteCarloResult)
     assert result.why == "mcts, as toys.hexapawn has no evaluate"
 
 
@@ -51,7 +51,7 @@ def test_finished_game_needs_no_trial():
 def test_games_are_played_with_both_sides_and_counted():
     trial = trial_of(PLAIN, 40.0)
     position = trial._opening(1)
-    assert len(engine.legal_moves(position)) == 8
+    assert len(cutnode.legal_moves(position)) == 8
     trial._play_pair(position)
     assert trial.games == 2
     assert abs(trial.lead) <= 2
@@ -60,7 +60,7 @@ def test_games_are_played_with_both_sides_and_counted():
 def test_half_a_pair_decides_nothing(monkeypatch):
     trial = trial_of(PLAIN, 40.0)
     monkeypatch.setattr(trial, "_play", lambda record, first: first == 0)
-    monkeypatch.setattr(engine.Record, "score", lambda record, side: 1.0)
+    monkeypatch.setattr(cutnode.Record, "score", lambda record, side: 1.0)
     trial._play_pair(PLAIN.start())
     assert (trial.games, trial.lead) == (0, 0)
     search, why = trial.verdict()
@@ -96,7 +96,7 @@ def test_stop_during_the_trial():
     stop.set()
     result = auto(PLAIN.start(), 5, stop=stop)
     assert (result.reason, result.why) == ("stopped", "alphabeta, interrupted in the trial")
-    assert result.best_move in engine.legal_moves(PLAIN.start())
+    assert result.best_move in cutnode.legal_moves(PLAIN.start())
 
 
 def test_ctrl_c_in_the_trial_gives_a_move_that_was_searched(interrupt_soon):
@@ -117,7 +117,7 @@ def test_ctrl_c_between_the_searches_of_a_trial(monkeypatch):
 
 
 def test_choice_is_kept_until_the_next_game():
-    with engine.Engine(PLAIN, engine="auto", memory=SMALL, table=1) as held:
+    with cutnode.Engine(PLAIN, engine="auto", memory=SMALL, table=1) as held:
         first = held.search(PLAIN.start(), seconds=0.2)
         again = held.search(PLAIN.parse("1"), seconds=0.05)
         assert again.why == first.why != ""
@@ -142,7 +142,7 @@ def test_dice():
 )
 def test_limits_of_one_engine(options, words):
     with pytest.raises(CutnodeError, match=words):
-        engine.search(PLAIN.start(), engine="auto", memory=SMALL, **options)
+        cutnode.search(PLAIN.start(), engine="auto", memory=SMALL, **options)
 
 
 def test_options_of_one_engine():
@@ -168,7 +168,7 @@ def test_command():
 
 
 def test_player_chooses_once():
-    player = engine.make_player(PLAIN, "engine=auto,seconds=0.02,table=1,memory=8")
+    player = cutnode.make_player(PLAIN, "engine=auto,seconds=0.02,table=1,memory=8")
     player.new_game(1)
     choice = player.choose(PLAIN.parse("1425"))
     assert choice.move == 2
@@ -191,4 +191,4 @@ def test_player_chooses_once():
 )
 def test_players_say_what_does_not_suit_them(text, words):
     with pytest.raises(CutnodeError, match=words):
-        engine.make_player(PLAIN, text)
+        cutnode.make_player(PLAIN, text)

@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 from test_service import running
 
-from engine.service.app import make_app
-from engine.service.settings import Settings
-from engine.service.state import Service
+from cutnode.service.app import make_app
+from cutnode.service.settings import Settings
+from cutnode.service.state import Service
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "engine" / "service" / "typescript"
+PACKAGE = ROOT / "engine" / "typescript"
 NODE = shutil.which("node")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DOCUMENT = json.loads((PACKAGE / "openapi.json").read_text())

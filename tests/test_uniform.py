@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
-from engine import alphabeta, legal_moves, load_game, minimax, solve_many
-from engine.conformance import check
-from engine.contract.verbs import evaluate, outcome, play
-from games import uniform
-from games.uniform import key, parse_position, path, position_text, start
+from cutnode import alphabeta, legal_moves, load_game, minimax, solve_many
+from cutnode.conformance import check
+from cutnode.contract.verbs import evaluate, outcome, play
+from cutnode.games import uniform
+from cutnode.games.uniform import key, parse_position, path, position_text, start
 
 VARIANTS = (
     *("3x3,incremental", "5x4,ordered=60,noise=30,seed=7", "4x5,ordered", "5x3,random,seed=5"),

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from toys import amazons, dots_and_boxes, teeko
 
-from engine import PositionError, Searcher, legal_moves, load_game
-from engine.contract.verbs import evaluate, outcome, play
-from engine.kernels.techniques import choose, leave_out
-from engine.lab.sampling import sample_positions
+from cutnode import PositionError, Searcher, legal_moves, load_game
+from cutnode.contract.verbs import evaluate, outcome, play
+from cutnode.kernels.techniques import choose, leave_out
+from cutnode.lab.sampling import sample_positions
 
 TOYS = Path(__file__).parent / "toys"
 

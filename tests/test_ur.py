@@ -10,9 +10,9 @@ from data import FOLDER, rows
 from hypothesis import given
 from positions import following, order_scores, reached
 
-from engine import iterate, legal_moves, load_game, minimax
-from engine.compiler.jit import jit_enabled
-from engine.contract.verbs import (
+from cutnode import iterate, legal_moves, load_game, minimax
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.verbs import (
     chance,
     chance_outcome,
     evaluate,
@@ -20,7 +20,7 @@ from engine.contract.verbs import (
     play,
     turn,
 )
-from games.ur import (
+from cutnode.games.ur import (
     PASS,
     move_text,
     parse_position,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from engine import GameError
-from engine.contract.vectors import Vectors, clip, dot
+from cutnode import GameError
+from cutnode.contract.vectors import Vectors, clip, dot
 
 NUMBERS = np.random.default_rng(1).integers(-300, 300, (5, 32))
 VECTORS = Vectors("test.vectors", NUMBERS)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from positions import moves_by, reached
 
-from engine import legal_moves, load_game, solve
-from engine.compiler.jit import jit_enabled
-from engine.contract.boards import board
-from engine.contract.verbs import (
+from cutnode import legal_moves, load_game, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.boards import board
+from cutnode.contract.verbs import (
     NO_MOVE,
     bounds,
     candidates,
@@ -23,7 +23,7 @@ from engine.contract.verbs import (
     play,
     random_result,
 )
-from games.y import joins_sides, move_text, place_of, triangle
+from cutnode.games.y import joins_sides, move_text, place_of, triangle
 
 NOTATION = load_game("y").notation
 parse_position, position_text, start = (

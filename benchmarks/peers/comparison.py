@@ -30,14 +30,14 @@ from typing import Any
 
 from benchmarks.peers.packages import PEERS
 from benchmarks.peers.programs import DEEPEST, WIN, Count, Found, Peer, Program, Work
-from engine.contract.errors import CutnodeError
-from engine.contract.legal import legal_moves
-from engine.contract.loading import load_game
-from engine.contract.verbs import play
-from engine.lab.plots import GREY, PAGE, PALETTE, Dot, draw_dots, mark_reference
-from engine.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
-from engine.search.api import alphabeta
-from engine.search.searcher import Searcher
+from cutnode.contract.errors import CutnodeError
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.loading import load_game
+from cutnode.contract.verbs import play
+from cutnode.lab.plots import GREY, PAGE, PALETTE, Dot, draw_dots, mark_reference
+from cutnode.lab.study import INTERRUPTED, Column, Progress, Study, no_progress
+from cutnode.search.api import alphabeta
+from cutnode.search.searcher import Searcher
 
 __all__ = ["compare_peers", "draw", "reference"]
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine import (
+from cutnode import (
     NO_MOVE,
     Bits,
     PositionError,

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from engine import Table, analyse, load_game, make_player
+from cutnode import Table, analyse, load_game, make_player
 
 
 def sign(value: int) -> int:

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any, Literal
 
-from engine import Table, load_game, solve
+from cutnode import Table, load_game, solve
 
 DATA = Path(__file__).parents[2] / "tests" / "data"
 ENGINES: tuple[Literal["alphabeta", "pn"], ...] = ("alphabeta", "pn")

@@ -1,6 +1,6 @@
 """Chess: a match of two programs that speak UCI, over paired openings.
 
-    python -m benchmarks.studies.chess_match "python -m games.chess.uci" stockfish \\
+    python -m benchmarks.studies.chess_match "python -m cutnode.games.chess.uci" stockfish \\
         --limit nodes=2000000 --peer-limit nodes=250000 --pairs 50 --jobs 2 --adjudicate \\
         --peer-option UCI_LimitStrength=true --peer-option UCI_Elo=2300
 
@@ -36,7 +36,7 @@ import chess.engine
 import chess.pgn
 
 from benchmarks.positions import DATA
-from engine.playing.elo import CONFIDENCE, POINTS, elo_difference, mean_and_error
+from cutnode.playing.elo import CONFIDENCE, POINTS, elo_difference, mean_and_error
 
 OPENINGS = DATA / "chess_openings.epd"
 
@@ -330,7 +330,7 @@ def settings(texts: list[str]) -> dict[str, str]:
 def main() -> None:
     assert __doc__
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program", help="a command, such as 'python -m games.chess.uci'")
+    parser.add_argument("program", help="a command, such as 'python -m cutnode.games.chess.uci'")
     parser.add_argument("peer", help="another")
     for prefix, whose in (("", "the program's"), ("peer-", "the peer's")):
         parser.add_argument(

@@ -20,15 +20,15 @@ from pathlib import Path
 import cloudpickle
 from distributed import Client, LocalCluster
 
-from engine import Table, load_game, solve
-from engine.cluster import solve_split
-from engine.cluster.splitting import Split
-from engine.cluster.tasks import IN_FLIGHT, Tasks
-from engine.cluster.top import Top
-from engine.cluster.worker import GameOnWorker, SentGame, answer
-from engine.contract.positions import Packed
-from engine.runtime.running import Limits
-from engine.search.proving import ProofSettings, ProofTask
+from cutnode import Table, load_game, solve
+from cutnode.cluster import solve_split
+from cutnode.cluster.splitting import Split
+from cutnode.cluster.tasks import IN_FLIGHT, Tasks
+from cutnode.cluster.top import Top
+from cutnode.cluster.worker import GameOnWorker, SentGame, answer
+from cutnode.contract.positions import Packed
+from cutnode.runtime.running import Limits
+from cutnode.search.proving import ProofSettings, ProofTask
 
 POSITIONS = (("connect4", "44444"), ("kalah:5x4", ""))
 PLIES = (2, 4, 6, 8, 10)

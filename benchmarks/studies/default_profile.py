@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.positions import DATA
-from engine.contract.loading import load_game
-from engine.kernels.techniques import choose
-from engine.playing.elo import CONFIDENCE, POINTS, elo_difference, mean_and_error
-from engine.playing.matches import match
+from cutnode.contract.loading import load_game
+from cutnode.kernels.techniques import choose
+from cutnode.playing.elo import CONFIDENCE, POINTS, elo_difference, mean_and_error
+from cutnode.playing.matches import match
 
 TOYS = DATA.parent.parent / "tests" / "toys"
 

@@ -15,10 +15,10 @@ import random
 from typing import Any
 
 from benchmarks.peers.engines import UciProgram
-from engine import Searcher, legal_moves, load_game
-from engine.contract.messages import move_text
-from engine.contract.verbs import outcome, play
-from engine.playing.elo import CONFIDENCE, elo_difference, mean_and_error
+from cutnode import Searcher, legal_moves, load_game
+from cutnode.contract.messages import move_text
+from cutnode.contract.verbs import outcome, play
+from cutnode.playing.elo import CONFIDENCE, elo_difference, mean_and_error
 
 OPENING = 6
 TABLE_MB = 64

@@ -37,8 +37,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from engine import load_game, perft
-from engine.search.monte_carlo import MonteCarlo
+from cutnode import load_game, perft
+from cutnode.search.monte_carlo import MonteCarlo
 
 EXPLORATION = 2.0
 OPTIONS: Any = {

@@ -19,8 +19,8 @@ import tempfile
 import time
 
 from benchmarks.positions import ffo_endgames
-from engine import Bits, Table, solve
-from games import othello as game
+from cutnode import Bits, Table, solve
+from cutnode.games import othello as game
 
 NEVER = 1000
 
@@ -43,7 +43,7 @@ def measure(part: str, numbers: list[int]) -> tuple[int, float]:
     """Return the nodes and seconds without one part, in this process."""
     for name, value in PARTS[part].items():
         place, _, name = name.rpartition(".")
-        module = importlib.import_module(f"games.othello.{place}".rstrip("."))
+        module = importlib.import_module(f"cutnode.games.othello.{place}".rstrip("."))
         setattr(module, name, tuple(map(Bits, value)) if isinstance(value, list) else value)
     table = Table(256)
     for endgame, limit in zip(ffo_endgames((1, 40)), (None, 1000), strict=True):  # compiles

@@ -15,10 +15,10 @@ import time
 from typing import Any
 
 from benchmarks.peers.engines import RustReversi
-from engine import legal_moves, load_game
-from engine.playing.elo import CONFIDENCE, elo_difference
-from engine.playing.matches import make_openings, play_game
-from engine.playing.players import Choice, EnginePlayer
+from cutnode import legal_moves, load_game
+from cutnode.playing.elo import CONFIDENCE, elo_difference
+from cutnode.playing.matches import make_openings, play_game
+from cutnode.playing.players import Choice, EnginePlayer
 
 GAME = load_game("othello")
 MOST_DEPTH = 60

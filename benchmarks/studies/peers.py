@@ -16,10 +16,10 @@ from typing import Any
 import click
 
 from benchmarks.peers.comparison import compare_peers, draw
-from engine.cli.inputs import names_in, numbers_in
-from engine.cli.options import integer, option
-from engine.cli.studies import MEASURED, deliver
-from engine.contract.errors import CutnodeError
+from cutnode.cli.inputs import names_in, numbers_in
+from cutnode.cli.options import integer, option
+from cutnode.cli.studies import MEASURED, deliver
+from cutnode.contract.errors import CutnodeError
 
 
 @click.command()

@@ -23,9 +23,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from engine import Table, load_game
-from engine.runtime.running import Limits
-from engine.search.proof_numbers import ProofNumberSolver
+from cutnode import Table, load_game
+from cutnode.runtime.running import Limits
+from cutnode.search.proof_numbers import ProofNumberSolver
 
 GAME = Path(__file__).parents[1] / "peers" / "ultimate.py"
 WON_OR_NOT = 0, 1

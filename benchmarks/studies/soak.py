@@ -28,13 +28,13 @@ from typing import Any
 
 from benchmarks.positions import connect4_set, ffo_endgames
 from benchmarks.test_memory import resident
-from engine import CutnodeError, Engine, legal_moves, load_game, perft
-from engine.contract.verbs import outcome, play
-from engine.service.failures import Failure
-from engine.service.questions import KINDS
-from engine.service.settings import Settings
-from engine.service.state import Service
-from engine.service.views import show_position
+from cutnode import CutnodeError, Engine, legal_moves, load_game, perft
+from cutnode.contract.verbs import outcome, play
+from cutnode.service.failures import Failure
+from cutnode.service.questions import KINDS
+from cutnode.service.settings import Settings
+from cutnode.service.state import Service
+from cutnode.service.views import show_position
 
 HANG = 240
 """A call that takes so many seconds hangs: all of them have a limit of a second or two."""

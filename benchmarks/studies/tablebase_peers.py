@@ -24,10 +24,10 @@ import chess.gaviota
 import chess.syzygy
 
 from benchmarks.compiled import look_up_entries
-from engine import CutnodeError
-from engine.contract.messages import position_text
-from engine.contract.positions import as_words
-from engine.tablebases import Tablebase
+from cutnode import CutnodeError
+from cutnode.contract.messages import position_text
+from cutnode.contract.positions import as_words
+from cutnode.tablebases import Tablebase
 
 COMPILED_PROBES = 1_000_000
 

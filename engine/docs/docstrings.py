@@ -11,7 +11,7 @@ from typing import Any
 
 import griffe
 
-from engine import _HOMES
+from cutnode import _HOMES
 
 __all__ = ["ROLE", "RestructuredDocstrings", "markdown", "summary"]
 
@@ -48,8 +48,8 @@ def _definition(found: re.Match[str]) -> str:
 
 def _link(found: re.Match[str]) -> str:
     name = found[1]
-    first, _, rest = name.removeprefix("engine.").partition(".")
-    home = _HOMES.get(first, "engine.contract.verbs" if "." not in name else "")
+    first, _, rest = name.removeprefix("cutnode.").partition(".")
+    home = _HOMES.get(first, "cutnode.contract.verbs" if "." not in name else "")
     target = f"{home}.{first}.{rest}".rstrip(".") if home else name
     return f'<autoref identifier="{target}" optional><code>{name}</code></autoref>'
 

@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import click
+from docstrings import ROLE, markdown, summary
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from engine import _HOMES
-from engine.docs.docstrings import ROLE, markdown, summary
+from cutnode import _HOMES
 
 __all__ = ["INSERTS", "contract_page", "on_config", "on_files", "on_page_markdown"]
 
 ROOT = Path(__file__).parents[2]
-VERBS = ROOT / "engine" / "contract" / "verbs.py"
+VERBS = ROOT / "engine" / "cutnode" / "contract" / "verbs.py"
 
 GAMES = {
     path.parent.name if path.name == "__init__.py" else path.stem: path
@@ -104,7 +104,7 @@ def games() -> str:
 
 def techniques() -> str:
     """Return the table of the techniques of the search."""
-    from engine.kernels.techniques import TECHNIQUES
+    from cutnode.kernels.techniques import TECHNIQUES
 
     rows = [
         f"| `{technique.name}` | {'exact' if technique.exact else 'selective'} "
@@ -116,7 +116,7 @@ def techniques() -> str:
 
 def sources() -> str:
     """Return the table of the techniques' sources."""
-    from engine.kernels.techniques import TECHNIQUES
+    from cutnode.kernels.techniques import TECHNIQUES
 
     every = (technique for technique in TECHNIQUES.values() if technique.source)
     rows = [f"| `{technique.name}` | {technique.source} |" for technique in every]
@@ -125,7 +125,7 @@ def sources() -> str:
 
 def parameters() -> str:
     """Return the table of the techniques' parameters."""
-    from engine.kernels.techniques import TECHNIQUES, parameters_of
+    from cutnode.kernels.techniques import TECHNIQUES, parameters_of
 
     rows = [
         f"| `{name}` | {each.default:g} | {each.least:g} to {each.most:g} | {each.about}"
@@ -162,7 +162,7 @@ def _purposes() -> dict[str, str]:
 def _verb(function: ast.FunctionDef) -> str:
     """Return the reference of a verb: how it is called, and what it returns."""
     parameters = ", ".join(argument.arg for argument in function.args.args)
-    head = f"### {function.name} {{ #engine.contract.verbs.{function.name} }}"
+    head = f"### {function.name} {{ #cutnode.contract.verbs.{function.name} }}"
     returned = ast.unparse(function.returns).replace("Any", "Position") if function.returns else ""
     call = f"`{function.name}({parameters}) -> {returned}`"
     text = _in_plain_markdown(ast.get_docstring(function) or "")
@@ -181,16 +181,16 @@ def module(path: str) -> str:
 
 
 def package(name: str) -> str:
-    """Return the references of those names of a package that the engine itself does not have."""
-    tree = ast.parse((ROOT / "engine" / name / "__init__.py").read_text())
+    """Return the references of those names of a package that cutnode itself does not have."""
+    tree = ast.parse((ROOT / "engine" / "cutnode" / name / "__init__.py").read_text())
     lists = (node.value for node in tree.body if isinstance(node, ast.Assign))
     names = next(ast.literal_eval(value) for value in lists if isinstance(value, ast.List))
-    return "\n\n".join(f"::: engine.{name}.{public}" for public in names if public not in _HOMES)
+    return "\n\n".join(f"::: cutnode.{name}.{public}" for public in names if public not in _HOMES)
 
 
 def commands() -> str:
     """Return the reference of all commands, from what their help says."""
-    from engine.cli.main import main
+    from cutnode.cli.main import main
 
     return "\n\n".join(_described(click.Context(main, info_name="cutnode")))
 

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine import (
+from cutnode import (
     NO_MOVE,
     Bits,
     PositionError,
@@ -50,10 +50,10 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.bits import bytes_reversed, high_product, mix, nth_index, product
-from engine.contract.cells import STONES, Grid
-from engine.contract.variants import board_size, variants
-from games.breakthrough.fights import NEVER, ROWS, TERNARY, WIDEST, fights
+from cutnode.contract.bits import bytes_reversed, high_product, mix, nth_index, product
+from cutnode.contract.cells import STONES, Grid
+from cutnode.contract.variants import board_size, variants
+from cutnode.games.breakthrough.fights import NEVER, ROWS, TERNARY, WIDEST, fights
 
 DECISIVE = True
 UNIT = 100

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.contract.constants import Constant
+from cutnode.contract.constants import Constant
 
 __all__ = ["NEVER", "ROWS", "TERNARY", "WIDEST", "fights"]
 

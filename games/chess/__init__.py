@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine import (
+from cutnode import (
     Bits,
     PositionError,
     compiled,
@@ -38,26 +38,26 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.bits import bytes_reversed
-from engine.contract.constants import Constant
-from engine.contract.counting import NOWHERE
-from engine.contract.notation import prints_board
-from games.chess.boards import sides
-from games.chess.endings import LAYER_NAMES as LAYER_NAMES
-from games.chess.endings import LAYER_SIZES as LAYER_SIZES
-from games.chess.endings import ending_at, taken_back
-from games.chess.endings import index as index
-from games.chess.endings import layer as layer
-from games.chess.endings import retreats as retreats
-from games.chess.evaluation import SQUARES
-from games.chess.evaluation import adjust as adjust
-from games.chess.evaluation import evaluate as evaluate
-from games.chess.evaluation import evaluate_material as evaluate_material
-from games.chess.evaluation import evaluate_squares as evaluate_squares
-from games.chess.exchange import exchange as exchange
-from games.chess.exchange import gain as gain
-from games.chess.exchange import kind_at
-from games.chess.generator import (
+from cutnode.contract.bits import bytes_reversed
+from cutnode.contract.constants import Constant
+from cutnode.contract.counting import NOWHERE
+from cutnode.contract.notation import prints_board
+from cutnode.games.chess.boards import sides
+from cutnode.games.chess.endings import LAYER_NAMES as LAYER_NAMES
+from cutnode.games.chess.endings import LAYER_SIZES as LAYER_SIZES
+from cutnode.games.chess.endings import ending_at, taken_back
+from cutnode.games.chess.endings import index as index
+from cutnode.games.chess.endings import layer as layer
+from cutnode.games.chess.endings import retreats as retreats
+from cutnode.games.chess.evaluation import SQUARES
+from cutnode.games.chess.evaluation import adjust as adjust
+from cutnode.games.chess.evaluation import evaluate as evaluate
+from cutnode.games.chess.evaluation import evaluate_material as evaluate_material
+from cutnode.games.chess.evaluation import evaluate_squares as evaluate_squares
+from cutnode.games.chess.exchange import exchange as exchange
+from cutnode.games.chess.exchange import gain as gain
+from cutnode.games.chess.exchange import kind_at
+from cutnode.games.chess.generator import (
     BISHOP,
     CASTLING,
     KING,
@@ -77,7 +77,7 @@ from games.chess.generator import (
     write_moves,
     write_noisy,
 )
-from games.chess.notation import (
+from cutnode.games.chess.notation import (
     CELLS,  # noqa: F401
     LETTERS,
     LONGEST_TEXT,
@@ -94,10 +94,10 @@ from games.chess.notation import (
     san,
     was_passed,
 )
-from games.chess.pgn import read_pgn, words_of, write_pgn
-from games.chess.planes import opponent_planes as opponent_planes
-from games.chess.planes import planes as planes
-from games.chess.squares import DARK, UPSIDE_DOWN
+from cutnode.games.chess.pgn import read_pgn, words_of, write_pgn
+from cutnode.games.chess.planes import opponent_planes as opponent_planes
+from cutnode.games.chess.planes import planes as planes
+from cutnode.games.chess.squares import DARK, UPSIDE_DOWN
 
 MAX_MOVES = 218
 """R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1 has so many."""

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiler.jit import compiled
-from engine.contract.bits import Bits, bytes_reversed
-from engine.contract.constants import Constant
-from games.chess.squares import ALL, NOT_A, NOT_H
+from cutnode.compiler.jit import compiled
+from cutnode.contract.bits import Bits, bytes_reversed
+from cutnode.contract.constants import Constant
+from cutnode.games.chess.squares import ALL, NOT_A, NOT_H
 
 __all__ = [
     "between",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.compiler.jit import compiled
-from engine.contract.bits import Bits, bytes_reversed
-from games.chess.squares import ALL, NOT_A, NOT_H
+from cutnode.compiler.jit import compiled
+from cutnode.contract.bits import Bits, bytes_reversed
+from cutnode.games.chess.squares import ALL, NOT_A, NOT_H
 
 __all__ = [
     "Attacks",

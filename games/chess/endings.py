@@ -33,8 +33,8 @@ import itertools
 
 import numpy as np
 
-from engine.compiler.jit import compiled
-from engine.contract.bits import (
+from cutnode.compiler.jit import compiled
+from cutnode.contract.bits import (
     Bits,
     bytes_reversed,
     lowest,
@@ -42,9 +42,9 @@ from engine.contract.bits import (
     popcount,
     without_lowest,
 )
-from engine.contract.constants import Constant
-from engine.contract.verbs import NO_INDEX
-from games.chess.attacks import (
+from cutnode.contract.constants import Constant
+from cutnode.contract.verbs import NO_INDEX
+from cutnode.games.chess.attacks import (
     between,
     bishop_attacks,
     king_attacks,
@@ -52,9 +52,9 @@ from games.chess.attacks import (
     pawn_attacks,
     rook_attacks,
 )
-from games.chess.boards import pawn_attacks_down, sides
-from games.chess.exchange import kind_at
-from games.chess.generator import (
+from cutnode.games.chess.boards import pawn_attacks_down, sides
+from cutnode.games.chess.exchange import kind_at
+from cutnode.games.chess.generator import (
     BISHOP,
     KING,
     KNIGHT,
@@ -63,7 +63,7 @@ from games.chess.generator import (
     ROOK,
     passant_is_safe,
 )
-from games.chess.squares import ALL, LAST_ROW, UPSIDE_DOWN
+from cutnode.games.chess.squares import ALL, LAST_ROW, UPSIDE_DOWN
 
 __all__ = [
     "LAYER_NAMES",

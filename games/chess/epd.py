@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine import PositionError
-from games.chess import Position, parse_position, position_text
-from games.chess.notation import operations_in, parse_move
+from cutnode import PositionError
+from cutnode.games.chess import Position, parse_position, position_text
+from cutnode.games.chess.notation import operations_in, parse_move
 
 __all__ = ["Record", "parse_record"]
 

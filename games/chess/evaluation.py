@@ -17,15 +17,15 @@ come from, too, and of Stockfish before its networks (to version 11).  The weigh
 
 from __future__ import annotations
 
-from engine.compiler.jit import compiled
-from engine.contract.bits import Bits, lowest_index, popcount, without_lowest
-from engine.contract.counting import NOWHERE
-from games.chess.boards import board_of, turned, turned_attacks
-from games.chess.kings import attack, shelter
-from games.chess.pawns import DISTANCE, passed_pawns, structure
-from games.chess.pieces import activity, threats
-from games.chess.squares import DARK
-from games.chess.weights import (
+from cutnode.compiler.jit import compiled
+from cutnode.contract.bits import Bits, lowest_index, popcount, without_lowest
+from cutnode.contract.counting import NOWHERE
+from cutnode.games.chess.boards import board_of, turned, turned_attacks
+from cutnode.games.chess.kings import attack, shelter
+from cutnode.games.chess.pawns import DISTANCE, passed_pawns, structure
+from cutnode.games.chess.pieces import activity, threats
+from cutnode.games.chess.squares import DARK
+from cutnode.games.chess.weights import (
     SQUARES,
     add_count,
     end_of,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from engine.compiler.jit import compiled
-from engine.contract.bits import Bits, lowest
-from games.chess.attacks import (
+from cutnode.compiler.jit import compiled
+from cutnode.contract.bits import Bits, lowest
+from cutnode.games.chess.attacks import (
     bishop_attacks,
     king_attacks,
     knight_attacks,
     pawn_attacks,
     rook_attacks,
 )
-from games.chess.boards import pawn_attacks_down
-from games.chess.generator import (
+from cutnode.games.chess.boards import pawn_attacks_down
+from cutnode.games.chess.generator import (
     BISHOP,
     CASTLING,
     KING,

@@ -6,9 +6,9 @@ what moves, or which special move it is; castling is written as the king takes t
 
 from __future__ import annotations
 
-from engine.compiler.jit import compiled
-from engine.contract.bits import Bits, lowest_index, without_lowest
-from games.chess.attacks import (
+from cutnode.compiler.jit import compiled
+from cutnode.contract.bits import Bits, lowest_index, without_lowest
+from cutnode.games.chess.attacks import (
     between,
     bishop_attacks,
     king_attacks,
@@ -16,8 +16,8 @@ from games.chess.attacks import (
     pawn_attacks,
     rook_attacks,
 )
-from games.chess.boards import sides
-from games.chess.squares import ALL, LAST_ROW, NOT_A, NOT_H, THIRD_ROW
+from cutnode.games.chess.boards import sides
+from cutnode.games.chess.squares import ALL, LAST_ROW, NOT_A, NOT_H, THIRD_ROW
 
 __all__ = [
     "BISHOP",

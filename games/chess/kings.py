@@ -6,12 +6,12 @@ the middle game is its square, divided by ``DANGER_UNIT`` (as in Stockfish to ve
 
 from __future__ import annotations
 
-from engine.compiler.jit import compiled
-from engine.contract.bits import Bits, lowest_index, popcount
-from games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, rook_attacks
-from games.chess.boards import fill_down, fill_up
-from games.chess.squares import ALL
-from games.chess.weights import start_of, weighed
+from cutnode.compiler.jit import compiled
+from cutnode.contract.bits import Bits, lowest_index, popcount
+from cutnode.games.chess.attacks import bishop_attacks, king_attacks, knight_attacks, rook_attacks
+from cutnode.games.chess.boards import fill_down, fill_up
+from cutnode.games.chess.squares import ALL
+from cutnode.games.chess.weights import start_of, weighed
 
 __all__ = ["attack", "danger_worth", "king_zone", "shelter"]
 

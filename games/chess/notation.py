@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from engine import PositionError, legal_moves, quoted
-from engine.contract.cells import Grid
-from engine.contract.notation import contents_of
-from engine.contract.notes import note
-from engine.contract.verbs import check, outcome, play, skip
-from games.chess.generator import (
+from cutnode import PositionError, legal_moves, quoted
+from cutnode.contract.cells import Grid
+from cutnode.contract.notation import contents_of
+from cutnode.contract.notes import note
+from cutnode.contract.verbs import check, outcome, play, skip
+from cutnode.games.chess.generator import (
     CASTLING,
     KING,
     KNIGHT,
@@ -31,8 +31,8 @@ from games.chess.generator import (
     source_of,
     target_of,
 )
-from games.chess.pgn import PRINTED, SPOKEN
-from games.chess.squares import UPSIDE_DOWN
+from cutnode.games.chess.pgn import PRINTED, SPOKEN
+from cutnode.games.chess.squares import UPSIDE_DOWN
 
 __all__ = [
     "CELLS",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.compiler.jit import compiled
-from engine.contract.bits import Bits, lowest_index, popcount, without_lowest
-from engine.contract.constants import Constant
-from games.chess.attacks import pawn_attacks
-from games.chess.boards import fill_down, fill_up, pawn_attacks_down, sides
-from games.chess.squares import ALL, FIRST_ROW
-from games.chess.weights import start_of, weighed
+from cutnode.compiler.jit import compiled
+from cutnode.contract.bits import Bits, lowest_index, popcount, without_lowest
+from cutnode.contract.constants import Constant
+from cutnode.games.chess.attacks import pawn_attacks
+from cutnode.games.chess.boards import fill_down, fill_up, pawn_attacks_down, sides
+from cutnode.games.chess.squares import ALL, FIRST_ROW
+from cutnode.games.chess.weights import start_of, weighed
 
 __all__ = ["DISTANCE", "passed_pawns", "structure"]
 

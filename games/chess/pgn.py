@@ -10,9 +10,9 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from engine.contract.errors import PositionError
-from engine.contract.notes import note
-from engine.contract.text import quoted
+from cutnode.contract.errors import PositionError
+from cutnode.contract.notes import note
+from cutnode.contract.text import quoted
 
 __all__ = ["PRINTED", "SPOKEN", "read_pgn", "words_of", "write_pgn"]
 

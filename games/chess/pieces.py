@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from engine.compiler.jit import compiled
-from engine.contract.bits import Bits, lowest_index, popcount, without_lowest
-from games.chess.attacks import (
+from cutnode.compiler.jit import compiled
+from cutnode.contract.bits import Bits, lowest_index, popcount, without_lowest
+from cutnode.games.chess.attacks import (
     bishop_attacks,
     king_attacks,
     knight_attacks,
     pawn_attacks,
     rook_attacks,
 )
-from games.chess.boards import Attacks, fill_down, fill_up, pawn_attacks_down
-from games.chess.kings import king_zone
-from games.chess.squares import ALL, DARK, FILES, LAST_ROW, THIRD_ROW
-from games.chess.weights import start_of, weighed
+from cutnode.games.chess.boards import Attacks, fill_down, fill_up, pawn_attacks_down
+from cutnode.games.chess.kings import king_zone
+from cutnode.games.chess.squares import ALL, DARK, FILES, LAST_ROW, THIRD_ROW
+from cutnode.games.chess.weights import start_of, weighed
 
 __all__ = ["activity", "threats"]
 

@@ -7,9 +7,9 @@ one wing is so on the other.
 
 from __future__ import annotations
 
-from engine.compiler.jit import compiled
-from engine.contract.bits import Bits, lowest_index
-from games.chess.boards import board_of, turned
+from cutnode.compiler.jit import compiled
+from cutnode.contract.bits import Bits, lowest_index
+from cutnode.games.chess.boards import board_of, turned
 
 __all__ = ["opponent_planes", "planes"]
 

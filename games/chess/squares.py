@@ -8,7 +8,7 @@ is a word with a bit for each.
 
 from __future__ import annotations
 
-from engine.contract.bits import Bits
+from cutnode.contract.bits import Bits
 
 __all__ = [
     "ALL",

@@ -2,12 +2,12 @@
 
 ::
 
-    python -m games.chess.tuning first
-    python -m games.chess.tuning play FOLDER --games 5000
-    python -m games.chess.tuning fit FOLDER
-    python -m games.chess.tuning play FOLDER --games 5000 --seed 1
-    python -m games.chess.tuning fit FOLDER
-    python -m games.chess.tuning network FOLDER
+    python -m cutnode.games.chess.tuning first
+    python -m cutnode.games.chess.tuning play FOLDER --games 5000
+    python -m cutnode.games.chess.tuning fit FOLDER
+    python -m cutnode.games.chess.tuning play FOLDER --games 5000 --seed 1
+    python -m cutnode.games.chess.tuning fit FOLDER
+    python -m cutnode.games.chess.tuning network FOLDER
 
 ``first`` writes weights by hand.  ``play`` adds files of labelled positions to a folder, one for
 every so many games, so it can be interrupted at any time; ``fit`` finds weights for all
@@ -44,25 +44,12 @@ import click
 import numpy as np
 from numba import njit
 
-from engine import NO_MOVE, CutnodeError
-from engine.batches import BatchSearcher
-from engine.contract.bits import Bits
-from engine.contract.counting import NOWHERE
-from engine.contract.positions import as_words, pack, unpack, width
-from engine.kernels.learned import MOST_STONES
-from engine.kernels.networks import MOST_WIDTH, Network
-from engine.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, write_rows
-from engine.storage.evaluations import (
-    evaluation_recipe,
-    installed_file,
-    load_evaluation,
-    save_evaluation,
-)
-from engine.storage.files import write_whole
-from engine.training.fitting import Course, logistic_slope, require_jax
-from engine.training.models import NetworkModel, models_for
-from engine.training.objectives import Examples
-from games.chess import (
+from cutnode import NO_MOVE, CutnodeError
+from cutnode.batches import BatchSearcher
+from cutnode.contract.bits import Bits
+from cutnode.contract.counting import NOWHERE
+from cutnode.contract.positions import as_words, pack, unpack, width
+from cutnode.games.chess import (
     MAX_MOVES,
     REPETITIONS,
     Position,
@@ -75,8 +62,8 @@ from games.chess import (
     recurrence,
     start,
 )
-from games.chess.boards import Board, board_of, turned
-from games.chess.evaluation import (
+from cutnode.games.chess.boards import Board, board_of, turned
+from cutnode.games.chess.evaluation import (
     FULL_SCALE,
     PHASES,
     evaluate,
@@ -85,10 +72,30 @@ from games.chess.evaluation import (
     standing,
     worth_of,
 )
-from games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
-from games.chess.planes import opponent_planes, planes
-from games.chess.weights import LINEAR, SIZE, WEIGHTS, WEIGHTS_FILE, read_weights, weights_text
-from games.chess.weights_by_hand import first_weights
+from cutnode.games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
+from cutnode.games.chess.planes import opponent_planes, planes
+from cutnode.games.chess.weights import (
+    LINEAR,
+    SIZE,
+    WEIGHTS,
+    WEIGHTS_FILE,
+    read_weights,
+    weights_text,
+)
+from cutnode.games.chess.weights_by_hand import first_weights
+from cutnode.kernels.learned import MOST_STONES
+from cutnode.kernels.networks import MOST_WIDTH, Network
+from cutnode.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, write_rows
+from cutnode.storage.evaluations import (
+    evaluation_recipe,
+    installed_file,
+    load_evaluation,
+    save_evaluation,
+)
+from cutnode.storage.files import write_whole
+from cutnode.training.fitting import Course, logistic_slope, require_jax
+from cutnode.training.models import NetworkModel, models_for
+from cutnode.training.objectives import Examples
 
 BOARD = ("mine", "theirs", "pawns", "knights", "bishops", "rooks", "queens", "kings")
 

@@ -1,7 +1,7 @@
 """Chess by the Universal Chess Interface (UCI), for graphical interfaces and tournament managers.
 
-``cutnode uci``, or ``python -m games.chess.uci``, reads commands from standard input and answers
-on standard output, a line each.  The protocol is that of S. Meyer-Kahlen (2004), with what
+``cutnode uci``, or ``python -m cutnode.games.chess.uci``, reads commands from standard input and
+answers on standard output, a line each.  The protocol is that of S. Meyer-Kahlen (2004), with what
 Stockfish and the tournament managers have added to it (``UCI_Chess960``, ``go perft``).
 
 Three threads share the work.  One reads, and obeys at once what needs no thought, so ``stop``
@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from engine import (
+from cutnode import (
     CutnodeError,
     Engine,
     ForcedWin,
@@ -43,13 +43,13 @@ from engine import (
     perft,
     quoted,
 )
-from engine.contract.notes import notes_to
-from engine.contract.verbs import check, play
-from engine.kernels.clock import Allowance, Clock, allot, settle
-from engine.kernels.parameters import MOST_DEPTH, MOST_MOVES
-from engine.kernels.scores import WIN, win_distance
-from games.chess import MAX_MOVES, UNIT, Position, parse_position, start
-from games.chess.notation import parse_move, uci
+from cutnode.contract.notes import notes_to
+from cutnode.contract.verbs import check, play
+from cutnode.games.chess import MAX_MOVES, UNIT, Position, parse_position, start
+from cutnode.games.chess.notation import parse_move, uci
+from cutnode.kernels.clock import Allowance, Clock, allot, settle
+from cutnode.kernels.parameters import MOST_DEPTH, MOST_MOVES
+from cutnode.kernels.scores import WIN, win_distance
 
 __all__ = ["OPTIONS", "Option", "Session", "main", "nodes_at"]
 

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.compiler.jit import compiled
-from engine.contract.constants import Constant
-from engine.contract.counting import NOWHERE, NowhereType
-from engine.contract.errors import GameError
-from engine.contract.native import in_compiled_code
-from engine.contract.text import quoted
+from cutnode.compiler.jit import compiled
+from cutnode.contract.constants import Constant
+from cutnode.contract.counting import NOWHERE, NowhereType
+from cutnode.contract.errors import GameError
+from cutnode.contract.native import in_compiled_code
+from cutnode.contract.text import quoted
 
 __all__ = [
     "DANGERS",

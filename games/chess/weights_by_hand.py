@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from games.chess.weights import DANGERS, FEATURES, KINDS, SIZE, start_of
+from cutnode.games.chess.weights import DANGERS, FEATURES, KINDS, SIZE, start_of
 
 __all__ = ["first_weights"]
 

@@ -60,12 +60,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine import Bits, PositionError, compiled, play_texts, popcount
-from engine.contract.bits import mix, product
-from engine.contract.cells import Grid
-from engine.contract.notation import prints_board
-from engine.contract.variants import board_size, variants
-from games.draughts.generator import (
+from cutnode import Bits, PositionError, compiled, play_texts, popcount
+from cutnode.contract.bits import mix, product
+from cutnode.contract.cells import Grid
+from cutnode.contract.notation import prints_board
+from cutnode.contract.variants import board_size, variants
+from cutnode.games.draughts.generator import (
     CAPTURES,
     CHANGE,
     FIRST,
@@ -84,16 +84,16 @@ from games.draughts.generator import (
     write_captures,
     write_steps,
 )
-from games.draughts.notation import DRAWN, fen, mover, moves_in, parse_fen
-from games.draughts.notation import move_text as move_text
-from games.draughts.notation import parse_move as parse_move
-from games.draughts.numbering import LAYER_NAMES as LAYER_NAMES
-from games.draughts.numbering import LAYERS, MEN_TABLES, placements
-from games.draughts.numbering import index as index
-from games.draughts.numbering import layer as layer
-from games.draughts.numbering import position_at as position_at
-from games.draughts.numbering import retreat as retreat
-from games.draughts.numbering import retreats as retreats
+from cutnode.games.draughts.notation import DRAWN, fen, mover, moves_in, parse_fen
+from cutnode.games.draughts.notation import move_text as move_text
+from cutnode.games.draughts.notation import parse_move as parse_move
+from cutnode.games.draughts.numbering import LAYER_NAMES as LAYER_NAMES
+from cutnode.games.draughts.numbering import LAYERS, MEN_TABLES, placements
+from cutnode.games.draughts.numbering import index as index
+from cutnode.games.draughts.numbering import layer as layer
+from cutnode.games.draughts.numbering import position_at as position_at
+from cutnode.games.draughts.numbering import retreat as retreat
+from cutnode.games.draughts.numbering import retreats as retreats
 
 DECISIVE = True
 VALUE_LIMIT = 1

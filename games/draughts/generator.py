@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import Bits, compiled, lowest, lowest_index, without_lowest
-from engine.contract.bits import bytes_reversed
-from engine.contract.constants import Constant
+from cutnode import Bits, compiled, lowest, lowest_index, without_lowest
+from cutnode.contract.bits import bytes_reversed
+from cutnode.contract.constants import Constant
 
 __all__ = [
     "CAPTURES",

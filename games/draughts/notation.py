@@ -6,9 +6,9 @@ import bisect
 import re
 from typing import Any
 
-from engine import Bits, PositionError, legal_moves, lowest_index, popcount, quoted
-from engine.contract.verbs import outcome
-from games.draughts.generator import (
+from cutnode import Bits, PositionError, legal_moves, lowest_index, popcount, quoted
+from cutnode.contract.verbs import outcome
+from cutnode.games.draughts.generator import (
     CAPTURES,
     CHANGE,
     FIRST,

@@ -5,7 +5,7 @@ Captures make the pieces fewer, and crowning the men, so both lead to layers bef
 symmetric positions but those with the players exchanged, which are the same to the mover.
 
 The number of a position is a mixed radix number.  Its digits are the ranks of sets of squares
-among all sets of as many of the squares that are free for them (``engine.contract.subsets``):
+among all sets of as many of the squares that are free for them (``cutnode.contract.subsets``):
 men come first, as they cannot stand everywhere, then kings on what is left.  So there are no
 holes, and as many numbers as other programs count positions, without a player to move: with the
 board turned each of these has black to move and white to move.
@@ -16,11 +16,11 @@ from __future__ import annotations
 import itertools
 import math
 
-from engine import Bits, compiled, lowest_index, popcount, without_lowest
-from engine.contract.constants import Constant
-from engine.contract.subsets import binomial, rank_of, set_of_rank
-from engine.contract.verbs import NO_INDEX
-from games.draughts.generator import (
+from cutnode import Bits, compiled, lowest_index, popcount, without_lowest
+from cutnode.contract.constants import Constant
+from cutnode.contract.subsets import binomial, rank_of, set_of_rank
+from cutnode.contract.verbs import NO_INDEX
+from cutnode.games.draughts.generator import (
     DOWN_LEFT,
     DOWN_RIGHT,
     ROWS_OF_MEN,

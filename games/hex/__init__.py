@@ -11,12 +11,12 @@ Text: moves such as ``a1 c3`` (columns from ``a`` at the left, rows from 1 at th
 blanks may be left out), or a board, rows from the top, separated by line ends or ``/``, of ``x``,
 ``o`` and ``.``, and then who is to move: ``.../.x./... o``.  Any board may be set up.
 
-Encoding: see :mod:`games.hex.cells`.  A position keeps the stones of both players, and of them the
-chains that begin at the top and at the left: most moves add nothing to these, and a game is over
-when one of them reaches the other edge.
+Encoding: see :mod:`cutnode.games.hex.cells`.  A position keeps the stones of both players, and of
+them the chains that begin at the top and at the left: most moves add nothing to these, and a game
+is over when one of them reaches the other edge.
 
-A solver looks for virtual connections (:mod:`games.hex.connections`) on a board on which all has
-been filled that does not matter (:mod:`games.hex.filling`).
+A solver looks for virtual connections (:mod:`cutnode.games.hex.connections`) on a board on which
+all has been filled that does not matter (:mod:`cutnode.games.hex.filling`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import functools
 import re
 from typing import Any
 
-from engine import (
+from cutnode import (
     Bits,
     PositionError,
     compiled,
@@ -34,7 +34,7 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.boards import (
+from cutnode.contract.boards import (
     board,
     constant,
     fields,
@@ -46,11 +46,11 @@ from engine.contract.boards import (
     word,
     write,
 )
-from engine.contract.cells import STONES, Hexagons
-from engine.contract.variants import board_size, variants
-from games.hex.cells import chain, neighbours, twice_beside
-from games.hex.connections import common_carrier
-from games.hex.filling import filled
+from cutnode.contract.cells import STONES, Hexagons
+from cutnode.contract.variants import board_size, variants
+from cutnode.games.hex.cells import chain, neighbours, twice_beside
+from cutnode.games.hex.connections import common_carrier
+from cutnode.games.hex.filling import filled
 
 DECISIVE = True
 VALUE_LIMIT = 1

@@ -1,7 +1,7 @@
 """Cells of a Hex board: steps, neighbours and chains.
 
-A board is one number (:mod:`engine.contract.boards`), bit ``WIDTH * row + column`` a cell, row 0 at
-the top.  Each row of the rhombus begins half a cell to the right of the one above, so a cell has
+A board is one number (:mod:`cutnode.contract.boards`), bit ``WIDTH * row + column`` a cell, row 0
+at the top.  Each row of the rhombus begins half a cell to the right of the one above, so a cell has
 these neighbours, numbered around it::
 
         2   1            up, up and right
@@ -21,7 +21,7 @@ and the neighbours 0 to 5 of cell 5 are 6, 2, 1, 4, 8 and 9.
 
 from __future__ import annotations
 
-from engine import Bits, compiled
+from cutnode import Bits, compiled
 
 __all__ = ["beside", "chain", "neighbours", "twice_beside"]
 

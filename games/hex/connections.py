@@ -22,9 +22,9 @@ carriers of all of them loses: what they have in common is where he *must play* 
 
 from __future__ import annotations
 
-from engine import compiled, lowest, lowest_index, popcount, without_lowest
-from engine.contract.boards import scratch
-from games.hex.cells import chain, neighbours, twice_beside
+from cutnode import compiled, lowest, lowest_index, popcount, without_lowest
+from cutnode.contract.boards import scratch
+from cutnode.games.hex.cells import chain, neighbours, twice_beside
 
 __all__ = ["common_carrier", "over_bridge", "two_of"]
 

@@ -17,9 +17,9 @@ domination, fill-in, and virtual connections", 2005.)
 
 from __future__ import annotations
 
-from engine import compiled
-from engine.contract.boards import board
-from games.hex.cells import beside
+from cutnode import compiled
+from cutnode.contract.boards import board
+from cutnode.games.hex.cells import beside
 
 __all__ = ["dead", "filled"]
 

@@ -49,7 +49,7 @@ import re
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from engine import (
+from cutnode import (
     Bits,
     PositionError,
     compiled,
@@ -60,17 +60,17 @@ from engine import (
     quoted,
     without_lowest,
 )
-from engine.contract.cells import Points
-from engine.contract.constants import Constant
-from engine.contract.notation import contents_of, play_texts, prints_board
-from engine.contract.variants import variants
-from games.morris.board import SYMMETRIES, completing, image, neighbours, quarter_turned
-from games.morris.numbering import BOARDS, FEWEST, layer_constants
-from games.morris.numbering import index as index
-from games.morris.numbering import layer as layer
-from games.morris.numbering import position_at as position_at
-from games.morris.numbering import retreat as retreat
-from games.morris.numbering import retreats as retreats
+from cutnode.contract.cells import Points
+from cutnode.contract.constants import Constant
+from cutnode.contract.notation import contents_of, play_texts, prints_board
+from cutnode.contract.variants import variants
+from cutnode.games.morris.board import SYMMETRIES, completing, image, neighbours, quarter_turned
+from cutnode.games.morris.numbering import BOARDS, FEWEST, layer_constants
+from cutnode.games.morris.numbering import index as index
+from cutnode.games.morris.numbering import layer as layer
+from cutnode.games.morris.numbering import position_at as position_at
+from cutnode.games.morris.numbering import retreat as retreat
+from cutnode.games.morris.numbering import retreats as retreats
 
 DECISIVE = True
 VALUE_LIMIT = 1

@@ -22,7 +22,7 @@ one (the last becomes the first), so of 0b0011 in ``corners``, the upper side, `
 
 from __future__ import annotations
 
-from engine import Bits, compiled
+from cutnode import Bits, compiled
 
 __all__ = ["CORNERS", "SYMMETRIES", "completing", "image", "neighbours"]
 

@@ -8,11 +8,11 @@ tablebase begins when all men are put.
 
 Symmetric positions have one number, that of their image in which the men of the side with more of
 them are least (R. Gasser, "Solving Nine Men's Morris", 1996, whose index has the same range of
-9,074,932,579).  Those men are found in two small tables: their corners are turned into the least
-of their images, and then the rest of the points by the turns that leave these corners as they are,
+9,074,932,579).  Those men are found in two small tables: their corners are turned into the least of
+their images, and then the rest of the points by the turns that leave these corners as they are,
 which make a *group* (most often only one).  The men of the other side are the rank of a set among
-those of the points left (``engine.contract.subsets``).  Where several turns lead to the same men of
-the one side, the least set of the other's counts, so others are holes.
+those of the points left (``cutnode.contract.subsets``).  Where several turns lead to the same men
+of the one side, the least set of the other's counts, so others are holes.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine import Bits, compiled, lowest, lowest_index, popcount, without_lowest
-from engine.contract.constants import Constant
-from engine.contract.subsets import binomial, rank_of, set_of_rank
-from engine.contract.verbs import NO_INDEX
-from games.morris.board import CORNERS, SYMMETRIES, completing, image, neighbours
+from cutnode import Bits, compiled, lowest, lowest_index, popcount, without_lowest
+from cutnode.contract.constants import Constant
+from cutnode.contract.subsets import binomial, rank_of, set_of_rank
+from cutnode.contract.verbs import NO_INDEX
+from cutnode.games.morris.board import CORNERS, SYMMETRIES, completing, image, neighbours
 
 FEWEST = 3
 """The men with which a player still goes on."""

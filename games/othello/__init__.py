@@ -22,8 +22,8 @@ c3``, ``f5-d6``, ``1. f5 d6``), in which passes need not be written (``pass``, `
 ``.`` for empty squares.  Any discs may be set up; if neither player can move, as without discs,
 the game is over.
 
-Encoding: a word for each player, seen by the mover; see ``games.othello.discs``.  A move is its
-square, and 64 a pass.
+Encoding: a word for each player, seen by the mover; see ``cutnode.games.othello.discs``.  A move is
+its square, and 64 a pass.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from engine import Bits, PositionError, compiled, legal_moves, lowest_index, mix, popcount, quoted
-from engine.contract.bits import bytes_reversed
-from engine.contract.cells import STONES, Grid
-from engine.contract.notation import contents_of, prints_board
-from engine.contract.variants import variants
-from games.othello.discs import PASS, empties, final_value, flipped, mobility, write
-from games.othello.endings import bounds, candidates, endgame, forced, order, scout  # noqa: F401
-from games.othello.midgame import deviation  # noqa: F401
-from games.othello.patterns import pattern_value
+from cutnode import Bits, PositionError, compiled, legal_moves, lowest_index, mix, popcount, quoted
+from cutnode.contract.bits import bytes_reversed
+from cutnode.contract.cells import STONES, Grid
+from cutnode.contract.notation import contents_of, prints_board
+from cutnode.contract.variants import variants
+from cutnode.games.othello.discs import PASS, empties, final_value, flipped, mobility, write
+from cutnode.games.othello.endings import bounds, candidates, endgame, forced, order, scout  # noqa: F401
+from cutnode.games.othello.midgame import deviation  # noqa: F401
+from cutnode.games.othello.patterns import pattern_value
 
 PROFILE = {"solver.table_plies": 16, "solver.enhanced_plies": 20, "order.depth": 3}
 """The solver's: from 8 empty squares on, as ``endgame`` leaves no fewer, and from 10 (a pass is a

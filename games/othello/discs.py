@@ -4,7 +4,7 @@ Square n is bit n: a1 is bit 0, b1 bit 1, a2 bit 8, h8 bit 63.  Smaller boards l
 of a1, and the rest of the frame stays empty of discs, so it ends every line as an edge does.
 
 The four directions of a line (along the row, the two diagonals, the column) are worked on
-together, as the ``Words`` of ``engine.contract.simd``, each in two senses, up (to higher squares)
+together, as the ``Words`` of ``cutnode.contract.simd``, each in two senses, up (to higher squares)
 and down.
 
 Measured, bulk perft of depth 10, leaves per second: with SIMD in both functions 770 million;
@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import Bits, compiled, lowest_index, popcount, without_lowest
-from engine.contract.simd import Words, broadcast, highest, load_words, nonzero, union
+from cutnode import Bits, compiled, lowest_index, popcount, without_lowest
+from cutnode.contract.simd import Words, broadcast, highest, load_words, nonzero, union
 
 __all__ = [
     "ALL",

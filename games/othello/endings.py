@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from engine import NO_MOVE, Bits, compiled, lowest, lowest_index, popcount, without_lowest
-from engine.contract.bits import product
-from engine.contract.constants import Constant
-from engine.contract.simd import Words, broadcast, common
-from games.othello.discs import (
+from cutnode import NO_MOVE, Bits, compiled, lowest, lowest_index, popcount, without_lowest
+from cutnode.contract.bits import product
+from cutnode.contract.constants import Constant
+from cutnode.contract.simd import Words, broadcast, common
+from cutnode.games.othello.discs import (
     ALL,
     DIRECTIONS,
     DOWN,
@@ -31,7 +31,7 @@ from games.othello.discs import (
     reach,
     write,
 )
-from games.othello.patterns import pattern_score
+from cutnode.games.othello.patterns import pattern_score
 
 __all__ = ["bounds", "candidates", "endgame", "forced", "order", "scout", "stable"]
 

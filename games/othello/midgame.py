@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from engine import compiled
-from games.othello.discs import empties
+from cutnode import compiled
+from cutnode.games.othello.discs import empties
 
 __all__ = ["deviation"]
 

@@ -1,8 +1,8 @@
 """Othello for NBoard and programs that speak its protocol, version 2.
 
-``python -m games.othello.nboard`` reads commands from standard input and answers on standard
-output, a line each.  The protocol is described by C. Welty in https://github.com/weltyc/ntest,
-``instructions/Protocol.htm``.
+``python -m cutnode.games.othello.nboard`` reads commands from standard input and answers on
+standard output, a line each.  The protocol is described by C. Welty in
+https://github.com/weltyc/ntest, ``instructions/Protocol.htm``.
 
 A thread reads ahead, so that a ``ping`` ends what is being thought about; all commands are
 carried out in their order by the main thread.  There is no book, so ``learn`` and ``set
@@ -22,7 +22,7 @@ from typing import Any
 
 import click
 
-from engine import (
+from cutnode import (
     CutnodeError,
     Iteration,
     PositionError,
@@ -33,12 +33,12 @@ from engine import (
     quoted,
     solve,
 )
-from engine.contract.verbs import outcome
-from engine.kernels.clock import Clock
-from engine.kernels.solver import solve_batch
-from engine.runtime.running import Limits
-from games.othello import Discs, Position, move_text, parse_position, play_text, start
-from games.othello.discs import PASS, empties
+from cutnode.contract.verbs import outcome
+from cutnode.games.othello import Discs, Position, move_text, parse_position, play_text, start
+from cutnode.games.othello.discs import PASS, empties
+from cutnode.kernels.clock import Clock
+from cutnode.kernels.solver import solve_batch
+from cutnode.runtime.running import Limits
 
 __all__ = ["Session", "main", "read_game"]
 

@@ -21,10 +21,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from engine import Bits, GameError, compiled, popcount, quoted
-from engine.contract.constants import Constant
-from engine.contract.simd import load_words, words_of
-from games.othello.discs import reach
+from cutnode import Bits, GameError, compiled, popcount, quoted
+from cutnode.contract.constants import Constant
+from cutnode.contract.simd import load_words, words_of
+from cutnode.games.othello.discs import reach
 
 __all__ = ["PATTERNS", "SIZE", "STAGES", "UNIT", "pattern_score", "pattern_value", "stage_of"]
 

@@ -2,10 +2,10 @@
 
 ::
 
-    python -m games.othello.training play FOLDER --games 20000 --untrained
-    python -m games.othello.training fit FOLDER
-    python -m games.othello.training play FOLDER --games 100000 --seed 1
-    python -m games.othello.training fit FOLDER
+    python -m cutnode.games.othello.training play FOLDER --games 20000 --untrained
+    python -m cutnode.games.othello.training fit FOLDER
+    python -m cutnode.games.othello.training play FOLDER --games 100000 --seed 1
+    python -m cutnode.games.othello.training fit FOLDER
 
 ``play`` adds files of labelled positions to a folder, one for each thousand games, so it can be
 interrupted at any time; ``fit`` finds weights for all positions of a folder and writes them and
@@ -41,13 +41,18 @@ import click
 import numpy as np
 from numba import njit
 
-from engine import Bits, lowest_index, popcount, without_lowest
-from engine.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, write_rows
-from engine.storage.files import write_whole
-from games.othello import Position
-from games.othello.discs import difference, flipped, reach
-from games.othello.endings import last_four, last_one, last_three, last_two, odd_squares, stable
-from games.othello.patterns import (
+from cutnode import Bits, lowest_index, popcount, without_lowest
+from cutnode.games.othello import Position
+from cutnode.games.othello.discs import difference, flipped, reach
+from cutnode.games.othello.endings import (
+    last_four,
+    last_one,
+    last_three,
+    last_two,
+    odd_squares,
+    stable,
+)
+from cutnode.games.othello.patterns import (
     DISCS,
     MINE_MOVES,
     MIRRORED,
@@ -65,6 +70,8 @@ from games.othello.patterns import (
     stage_of,
     weighed,
 )
+from cutnode.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, write_rows
+from cutnode.storage.files import write_whole
 
 LABELLED = np.dtype([("mine", "<u8"), ("theirs", "<u8"), ("value", "i1")])
 """A position, and the disc difference of the game, or its exact value, for the mover."""

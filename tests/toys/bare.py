@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from engine import Bits, compiled
+from cutnode import Bits, compiled
 
 LINES = tuple(Bits(int(line, 8)) for line in ("7", "70", "700", "111", "222", "444", "421", "124"))
 

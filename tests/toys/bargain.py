@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import Bits, compiled
+from cutnode import Bits, compiled
 
 NUMBERS = (0, 3, -2, 5, 1, -4, 2, -1)
 VALUE_LIMIT = 9

@@ -19,8 +19,8 @@ import re
 from string import ascii_lowercase
 from typing import Any, NamedTuple
 
-from engine import Bits, PositionError, compiled, popcount
-from engine.contract.variants import variants
+from cutnode import Bits, PositionError, compiled, popcount
+from cutnode.contract.variants import variants
 
 MAX_ACTIONS = 1
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled, lowest_index, popcount, quoted, without_lowest
-from engine.contract.cells import Grid
+from cutnode import Bits, PositionError, compiled, lowest_index, popcount, quoted, without_lowest
+from cutnode.contract.cells import Grid
 
 SIDE = 7
 MAX_MOVES = SIDE * (SIDE - 1)

@@ -12,8 +12,8 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from engine import Bits, PositionError, compiled, lowest_index, popcount, without_lowest
-from engine.contract.variants import board_size, variants
+from cutnode import Bits, PositionError, compiled, lowest_index, popcount, without_lowest
+from cutnode.contract.variants import board_size, variants
 
 UNIT = 1
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine import PositionError
-from engine.contract.notation import play_texts
+from cutnode import PositionError
+from cutnode.contract.notation import play_texts
 
 SIZE = 4
 MAX_MOVES = SIZE

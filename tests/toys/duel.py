@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled
+from cutnode import Bits, PositionError, compiled
 
 CELLS = 5
 MAX_MOVES = 3

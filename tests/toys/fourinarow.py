@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled
-from engine.contract.cells import Grid
+from cutnode import Bits, PositionError, compiled
+from cutnode.contract.cells import Grid
 
 MAX_MOVES = 7
 MAX_PLIES = 42

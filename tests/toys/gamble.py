@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled, quoted
-from engine.contract.bits import mix
+from cutnode import Bits, PositionError, compiled, quoted
+from cutnode.contract.bits import mix
 
 MAX_MOVES = 3
 MAX_PLIES = 500

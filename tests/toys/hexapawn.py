@@ -13,9 +13,9 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from engine import Bits, PositionError, compiled, lowest_index, without_lowest
-from engine.contract.cells import Grid
-from engine.contract.variants import board_size, variants
+from cutnode import Bits, PositionError, compiled, lowest_index, without_lowest
+from cutnode.contract.cells import Grid
+from cutnode.contract.variants import board_size, variants
 
 DECISIVE = True
 VALUE_LIMIT = 1

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import Bits, compiled, lowest_index, popcount
-from engine.contract.cells import Grid
+from cutnode import Bits, compiled, lowest_index, popcount
+from cutnode.contract.cells import Grid
 
 MAX_MOVES = 8
 MAX_PLIES = 14

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled, lowest_index, quoted, without_lowest
+from cutnode import Bits, PositionError, compiled, lowest_index, quoted, without_lowest
 
 MOST = 32
 MAX_MOVES = 2 * MOST

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from engine import Bits, PositionError, compiled, quoted
+from cutnode import Bits, PositionError, compiled, quoted
 
 HEAPS = 8
 MOST = 15

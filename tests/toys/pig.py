@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import Bits, compiled
+from cutnode import Bits, compiled
 
 TARGET = 12
 MAX_MOVES = 2

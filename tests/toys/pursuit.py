@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import Bits, compiled, popcount
-from engine.contract.cells import Grid
-from engine.contract.verbs import NO_INDEX
+from cutnode import Bits, compiled, popcount
+from cutnode.contract.cells import Grid
+from cutnode.contract.verbs import NO_INDEX
 
 CELLS_NUMBER = 9
 CHEESE = Bits(1 << 2 | 1 << 5 | 1 << 7)

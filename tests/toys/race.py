@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine import PositionError, compiled
+from cutnode import PositionError, compiled
 
 STEPS = 5
 MAX_MOVES = 2

@@ -6,8 +6,8 @@ deviation that is more than nothing never leads ProbCut astray.
 
 from __future__ import annotations
 
-from engine import Bits, PositionError, compiled
-from games.uniform import ORDERED, Node, evaluate, key, moves, outcome, play, plies_left
+from cutnode import Bits, PositionError, compiled
+from cutnode.games.uniform import ORDERED, Node, evaluate, key, moves, outcome, play, plies_left
 
 __all__ = ["evaluate", "key", "moves", "outcome", "play", "plies_left"]
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from engine import Bits, PositionError, compiled, lowest_index, without_lowest
-from engine.contract.cells import Grid
-from engine.contract.text import quoted
-from engine.contract.variants import variants
-from engine.contract.verbs import NO_INDEX
+from cutnode import Bits, PositionError, compiled, lowest_index, without_lowest
+from cutnode.contract.cells import Grid
+from cutnode.contract.text import quoted
+from cutnode.contract.variants import variants
+from cutnode.contract.verbs import NO_INDEX
 
 DECISIVE = True
 VALUE_LIMIT = 1

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from engine import Bits, PositionError, compiled, lowest_index, popcount, without_lowest
-from engine.contract.cells import Grid
+from cutnode import Bits, PositionError, compiled, lowest_index, popcount, without_lowest
+from cutnode.contract.cells import Grid
 from toys.quixo import (
     canonical,
     canonical_move,

@@ -1,0 +1,96 @@
+"""The public names of the engine, and where they are defined.
+
+Type checkers read them here, and ``__init__.py`` does to import each when it is first used.
+"""
+
+from cutnode.batches.books import build_book as build_book
+from cutnode.batches.results import BatchResult as BatchResult
+from cutnode.batches.results import read_results as read_results
+from cutnode.batches.running import run_batch as run_batch
+from cutnode.compiler.jit import compiled as compiled
+from cutnode.contract.bits import Bits as Bits
+from cutnode.contract.bits import lowest as lowest
+from cutnode.contract.bits import lowest_index as lowest_index
+from cutnode.contract.bits import mix as mix
+from cutnode.contract.bits import popcount as popcount
+from cutnode.contract.bits import without_lowest as without_lowest
+from cutnode.contract.collection import game_names as game_names
+from cutnode.contract.counting import count_moves as count_moves
+from cutnode.contract.errors import ContractError as ContractError
+from cutnode.contract.errors import CutnodeError as CutnodeError
+from cutnode.contract.errors import GameError as GameError
+from cutnode.contract.errors import PositionError as PositionError
+from cutnode.contract.errors import PositionWarning as PositionWarning
+from cutnode.contract.errors import TableError as TableError
+from cutnode.contract.legal import legal_moves as legal_moves
+from cutnode.contract.loading import Game as Game
+from cutnode.contract.loading import load_game as load_game
+from cutnode.contract.notation import play_texts as play_texts
+from cutnode.contract.notes import note as note
+from cutnode.contract.positions import rebuild as rebuild
+from cutnode.contract.text import draw_board as draw_board
+from cutnode.contract.text import is_board as is_board
+from cutnode.contract.text import parse_board as parse_board
+from cutnode.contract.text import quoted as quoted
+from cutnode.contract.verbs import NO_MOVE as NO_MOVE
+from cutnode.kernels.declarations import Parameter as Parameter
+from cutnode.kernels.declarations import Technique as Technique
+from cutnode.kernels.evaluation import Evaluation as Evaluation
+from cutnode.kernels.optionality import Optionality as Optionality
+from cutnode.playing.elo import Sprt as Sprt
+from cutnode.playing.levels import LEVELS as LEVELS
+from cutnode.playing.matches import MatchResult as MatchResult
+from cutnode.playing.matches import match as match
+from cutnode.playing.matches import play_game as play_game
+from cutnode.playing.players import Choice as Choice
+from cutnode.playing.players import Player as Player
+from cutnode.playing.players import make_player as make_player
+from cutnode.search.api import alphabeta as alphabeta
+from cutnode.search.api import analyse as analyse
+from cutnode.search.api import minimax as minimax
+from cutnode.search.api import perft as perft
+from cutnode.search.api import search as search
+from cutnode.search.api import solve as solve
+from cutnode.search.api import solve_many as solve_many
+from cutnode.search.board import Board as Board
+from cutnode.search.engine import Engine as Engine
+from cutnode.search.forced_wins import Prover as Prover
+from cutnode.search.forced_wins import prove_win as prove_win
+from cutnode.search.handles import Handle as Handle
+from cutnode.search.handles import Progress as Progress
+from cutnode.search.monte_carlo import MonteCarlo as MonteCarlo
+from cutnode.search.proof_files import read_proofs as read_proofs
+from cutnode.search.proof_files import save_proofs as save_proofs
+from cutnode.search.proofs import ForcedWin as ForcedWin
+from cutnode.search.proofs import Proof as Proof
+from cutnode.search.record import Record as Record
+from cutnode.search.results import Batch as Batch
+from cutnode.search.results import Iteration as Iteration
+from cutnode.search.results import Line as Line
+from cutnode.search.results import PlainResult as PlainResult
+from cutnode.search.results import Result as Result
+from cutnode.search.results import SearchResult as SearchResult
+from cutnode.search.results import TableUse as TableUse
+from cutnode.search.searcher import Searcher as Searcher
+from cutnode.search.state_values import Iterated as Iterated
+from cutnode.search.statistics import Statistics as Statistics
+from cutnode.search.tree_results import MonteCarloResult as MonteCarloResult
+from cutnode.search.tree_results import RootMove as RootMove
+from cutnode.search.tree_results import TreeStatistics as TreeStatistics
+from cutnode.search.value_iteration import iterate as iterate
+from cutnode.search.value_proofs import ValueProof as ValueProof
+from cutnode.search.value_proofs import write_proof as write_proof
+from cutnode.storage.books import Book as Book
+from cutnode.storage.tables import Table as Table
+from cutnode.tablebases.tablebase import Entry as Entry
+from cutnode.tablebases.tablebase import Tablebase as Tablebase
+from cutnode.tree.drawing import Tree as Tree
+from cutnode.tree.drawing import to_dot as to_dot
+from cutnode.tree.drawing import to_json as to_json
+from cutnode.tree.drawing import to_mermaid as to_mermaid
+from cutnode.tree.drawing import to_svg as to_svg
+from cutnode.tree.nodes import Node as Node
+from cutnode.tree.recording import record_tree as record_tree
+
+__version__: str
+_HOMES: dict[str, str]

@@ -1,0 +1,183 @@
+"""A journal: a file of records that survives whatever ends the process that writes it.
+
+A journal belongs to one job, which its header describes; records are only added at the end,
+each in one call of the system and with a checksum.  A process that is killed loses the record
+that it was writing, and a computer that fails the last seconds.  A journal that is opened again
+for the same job gives all complete records back.
+
+The file, all numbers in little-endian order::
+
+    "cutnode journal\\n"   the kind of file
+    2 words of 32 bits    the length of the header, and its CRC-32
+    the header            JSON: what the job is, and the version of this format
+    for each record:
+        4 bytes           a mark, by which the next record is found behind a damaged one
+        2 words           the length of the record, and the CRC-32 of length and record
+        the record        bytes, which the owner understands
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+import threading
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO
+
+from cutnode.compiler.locks import lock
+from cutnode.contract.errors import CutnodeError
+from cutnode.contract.text import quoted
+from cutnode.storage.files import header, read_header
+
+__all__ = ["Journal"]
+
+VERSION = 1
+KIND = b"cutnode journal\n"
+MARK = b"\xc7\xf1Rj"
+FRAME = struct.Struct("<4sII")
+
+SYNC_SECONDS = 2.0
+"""Records are on the disk, and not only with the operating system, so many seconds later."""
+
+
+class Journal:
+    """The journal of a job, open for more records.
+
+    *about* says what the job is, in plain data that JSON holds: all that its records depend on.
+    *take* is called with each complete record that the file holds already.  A journal that is
+    not there is made.  One thread at a time may open it; several may append.
+
+    :class:`CutnodeError` if the file is not a journal, is one of another job (which says how it
+    differs), is in use, or cannot be written.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        about: Mapping[str, Any],
+        take: Callable[[bytes], None] | None = None,
+    ):
+        self.path = os.fspath(path)
+        self.damaged = 0
+        """The bytes of damaged records that were skipped when the file was opened."""
+        self.restored = 0
+        """The records that it held."""
+        self._lock = threading.Lock()
+        self._synced = time.monotonic()
+        self._dirty = False
+        try:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+            self._file: BinaryIO = os.fdopen(handle, "r+b", buffering=0)
+        except OSError as error:
+            raise self._broken(f"cannot be opened: {error.strerror}") from None
+        try:
+            self._open({"version": VERSION, **about}, take)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _open(self, about: Mapping[str, Any], take: Callable[[bytes], None] | None) -> None:
+        if not lock(self._file):
+            raise self._broken("is in use: another batch writes it")
+        front = header(KIND, about)
+        start = b""
+        while more := self._file.read(len(front) - len(start)):
+            start += more
+        if os.fstat(self._file.fileno()).st_size == len(start) < len(front):
+            if front.startswith(start):  # new, or ended in the middle of its header
+                self._end = 0
+                self._write(front)
+                return
+        self._file.seek(0)
+        try:
+            self._check(read_header(self._file, KIND), json.loads(json.dumps(about)))
+        except ValueError as reason:
+            raise self._broken(str(reason)) from None
+        self._end = self._file.tell()
+        if os.fstat(self._file.fileno()).st_size > self._end:
+            with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                self._restore(data, take)
+        self._file.truncate(self._end)
+
+    def _check(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+        """Check that the header that was found is that of this job."""
+        for name in sorted({*found, *wanted}):
+            if found.get(name) != wanted.get(name):
+                was, now = (quoted(str(of.get(name))) for of in (found, wanted))
+                raise ValueError(f"belongs to another job: there {name} is {was}, not {now}")
+
+    def _restore(self, data: mmap.mmap, take: Callable[[bytes], None] | None) -> None:
+        """Give the complete records to *take*; the end of the last becomes the end of the file."""
+        at = self._end
+        while 0 <= at < len(data):
+            record = _record_at(data, at)
+            if record is None:
+                at = data.find(MARK, at + 1)
+                continue
+            self.damaged += at - self._end
+            at += FRAME.size + len(record)
+            self._end = at
+            self.restored += 1
+            if take is not None:
+                take(record)
+
+    def append(self, record: bytes) -> None:
+        """Add a record.  It survives this process at once, and the computer in a moment."""
+        check = zlib.crc32(record, zlib.crc32(struct.pack("<I", len(record))))
+        with self._lock:
+            self._write(FRAME.pack(MARK, len(record), check) + record)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self._file.seek(self._end)
+            if self._file.write(data) != len(data):
+                raise OSError(None, "no space left on the device")
+        except OSError as error:
+            self._file.truncate(self._end)
+            raise self._broken(f"cannot be written: {error.strerror}") from None
+        self._end += len(data)
+        self._dirty = True
+
+    def sync(self, *, now: bool = False) -> None:
+        """Bring the records to the disk, if the last time was some seconds ago, or *now*."""
+        if not self._dirty or not (now or time.monotonic() - self._synced >= SYNC_SECONDS):
+            return
+        self._dirty = False
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._broken(f"cannot be written: {error.strerror}") from None
+        self._synced = time.monotonic()
+
+    def close(self) -> None:
+        """Bring all records to the disk, and let others open the journal."""
+        if not self._file.closed:
+            self.sync(now=True)
+            self._file.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+    def _broken(self, what: str) -> CutnodeError:
+        return CutnodeError(f"the journal {self.path} {what}")
+
+
+def _record_at(data: mmap.mmap, at: int) -> bytes | None:
+    """Return the record that begins at a place, if a complete one does."""
+    start = at + FRAME.size
+    if start > len(data):
+        return None
+    mark, length, check = FRAME.unpack(data[at:start])
+    if mark != MARK or start + length > len(data):
+        return None
+    record = data[start : start + length]
+    if zlib.crc32(record, zlib.crc32(struct.pack("<I", length))) != check:
+        return None
+    return record

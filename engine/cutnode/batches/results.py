@@ -1,0 +1,392 @@
+"""The results of a batch, as arrays and as files: Parquet, or JSON lines."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from cutnode.contract.dispatch import defines, game_constant, game_name, is_plain
+from cutnode.contract.errors import CutnodeError, GameError, require_path
+from cutnode.contract.loading import Game, load_game
+from cutnode.contract.messages import move_text, position_text
+from cutnode.contract.notation import notation_of
+from cutnode.contract.positions import Packed, as_words
+from cutnode.contract.stop import CALLED, NODES, PLAYOUTS, RUNNING, TIME
+from cutnode.contract.verbs import NO_MOVE
+from cutnode.storage.files import writing
+from cutnode.storage.frames import Tabular
+from cutnode.storage.lines import positions_in
+from cutnode.storage.parquet import pyarrow_modules
+
+__all__ = [
+    "FOUND",
+    "ROWS",
+    "SOLVED",
+    "BatchResult",
+    "read_positions",
+    "read_results",
+    "require_whole_scores",
+    "row_dtype",
+    "set_root_moves",
+]
+
+SOLVED = np.dtype(
+    [
+        ("lower", "<i4"),
+        ("upper", "<i4"),
+        ("move", "<i4"),  # NO_MOVE where none was asked for, or the game is over
+        ("reason", "<i4"),
+        ("nodes", "<i8"),
+        ("seconds", "<f8"),
+    ]
+)
+"""The row of a position that was solved."""
+
+FOUND = np.dtype(
+    [
+        ("value", "<i4"),
+        ("proven", "?"),
+        ("move", "<i4"),
+        ("depth", "<i4"),
+        ("reason", "<i4"),
+        ("nodes", "<i8"),
+    ]
+)
+"""The row of a position that was searched."""
+
+ROWS = {"solve": SOLVED, "search": FOUND}
+
+
+def row_dtype(cls: Any, task: str, engine: str = "alphabeta") -> np.dtype[Any]:
+    """Return the row of a position of a class: with the root moves, where playouts may be played.
+
+    Their scores are not rounded.  After the moves of a position there are some without visits.
+    """
+    if task == "solve" or engine == "alphabeta":
+        return ROWS[task]
+    most = game_constant(cls, "MAX_MOVES", 256)
+    found: list[Any] = [field for field in FOUND.descr if field[0] != "value"]
+    return np.dtype(
+        [
+            ("value", "<f8"),
+            *found,
+            ("playouts", "<i8"),
+            ("win_rate", "<f8"),  # NaN if it is none
+            ("root_moves", "<i4", (most,)),  # the best first, and then NO_MOVE
+            ("visits", "<i8", (most,)),
+            ("values", "<f8", (most,)),  # of the root moves as scores, NaN without playouts
+        ]
+    )
+
+
+def require_whole_scores(cls: type) -> None:
+    """:class:`GameError` if scores of the game of a class are no integers, which rows have."""
+    if defines(cls, "chance"):
+        raise GameError(f"{game_name(cls)} has chance: batches are for games without")
+
+
+REASONS = {
+    CALLED: "not done",
+    NODES: "node limit",
+    TIME: "time limit",
+    PLAYOUTS: "playout limit",
+}
+READ_APART = {"move", "reason", "win_rate", "root_moves", "visits", "values"}
+"""Fields of rows that files have in another form."""
+
+CODES = {text: code for code, text in REASONS.items()}
+
+
+CHECKSUM = "checksum"
+"""The key of the checksum of a line of JSON."""
+
+INSTEAD = ", or write .jsonl"
+"""What one can do without pyarrow."""
+
+
+@dataclass(frozen=True, eq=False)
+class BatchResult(Tabular):
+    """The results of a batch: arrays with one element for each position.
+
+    ``rows`` is a structured array with the fields of :func:`row_dtype`.
+    """
+
+    positions: Packed
+    task: str
+    rows: Any
+    weak: bool
+    seconds: float
+    reason: str
+    """Why the batch ended: done, stopped, or interrupted."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def done(self) -> Any:
+        """The positions that had their turn, as flags; of others nothing is known."""
+        return self.rows["reason"] != CALLED
+
+    @property
+    def proven(self) -> Any:
+        """The values that are proven, as flags."""
+        if self.task == "search":
+            return self.rows["proven"]
+        return self.rows["lower"] == self.rows["upper"]
+
+    @property
+    def values(self) -> Any:
+        """The value for the mover: what was proven, else 0; or the score of a search."""
+        if self.task == "search":
+            return self.rows["value"]
+        return np.where(self.proven, self.rows["lower"], 0)
+
+    @property
+    def moves(self) -> Any:
+        """The best moves, ``NO_MOVE`` where there is none."""
+        return self.rows["move"]
+
+    @property
+    def nodes(self) -> Any:
+        """The positions that were visited for each."""
+        return self.rows["nodes"]
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield plain data of one position after the other, in the game's own notation."""
+        for part in self._parts():
+            names = list(part)
+            for values in zip(*part.values(), strict=True):
+                yield dict(zip(names, values, strict=True))
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the columns of :meth:`records`."""
+        return self._columns(0, self.rows)
+
+    def to_arrow(self) -> Any:
+        """Return a ``pyarrow.Table``; the game and the task are in its metadata as ``cutnode``."""
+        arrow, _ = pyarrow_modules(INSTEAD)
+        return arrow.table(self.to_columns(), schema=self._schema(arrow))
+
+    @property
+    def has_playouts(self) -> bool:
+        """Whether positions were searched by playouts, or may have been."""
+        return "playouts" in (self.rows.dtype.names or ())
+
+    def _parts(self, size: int = 1 << 14) -> Iterator[dict[str, list[Any]]]:
+        """Yield columns of some thousand positions after the other."""
+        for start in range(0, len(self), size):
+            yield self._columns(start, self.rows[start : start + size])
+
+    def _columns(self, start: int, rows: Any) -> dict[str, list[Any]]:
+        positions = list(self.positions[start : start + len(rows)])
+        columns: dict[str, list[Any]] = {"position": [position_text(each) for each in positions]}
+        if self.task == "solve":
+            bounds = zip(rows["lower"].tolist(), rows["upper"].tolist(), strict=True)
+            columns["value"] = [lower if lower == upper else None for lower, upper in bounds]
+            columns["lower"], columns["upper"] = rows["lower"].tolist(), rows["upper"].tolist()
+            proven = rows["lower"] == rows["upper"]
+        else:
+            columns["value"], columns["proven"] = rows["value"].tolist(), rows["proven"].tolist()
+            columns["depth"] = rows["depth"].tolist()
+            proven = rows["proven"]
+        moves = zip(positions, rows["move"].tolist(), strict=True)
+        columns["best_move"] = [None if m == NO_MOVE else move_text(p, m) for p, m in moves]
+        if self.has_playouts:
+            rates = rows["win_rate"].tolist()
+            columns["win_rate"] = [None if math.isnan(rate) else rate for rate in rates]
+            columns["playouts"] = rows["playouts"].tolist()
+            columns["moves"] = list(map(_root_moves, positions, rows))
+        columns["nodes"] = rows["nodes"].tolist()
+        if self.task == "solve":
+            columns["seconds"] = rows["seconds"].tolist()
+        codes = zip(rows["reason"].tolist(), proven.tolist(), strict=True)
+        columns["reason"] = [_reason(code, known) for code, known in codes]
+        return columns
+
+    def _about(self) -> dict[str, Any]:
+        """Return what all positions have in common."""
+        weak = {"weak": self.weak} if self.task == "solve" else {}
+        return {"game": game_name(type(self.positions.example)), "task": self.task, **weak}
+
+    def json_lines(self) -> Iterator[str]:
+        """Yield a JSON object for each position, as a line of text."""
+        about = self._about()
+        for record in self.records():
+            yield json.dumps(about | record)
+
+    def to_jsonl(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON object for each position, each in a line, with a checksum of its own."""
+        about = self._about()
+        with writing(path) as file:
+            for record in self.records():
+                line = about | record
+                file.write(json.dumps(line | {CHECKSUM: _checksum(line)}).encode() + b"\n")
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file of the table that :meth:`to_arrow` returns."""
+        arrow, parquet = pyarrow_modules(INSTEAD)
+        schema = self._schema(arrow)
+        with (
+            writing(path) as file,
+            parquet.ParquetWriter(file, schema, write_page_checksum=True) as writer,
+        ):
+            for part in self._parts(1 << 16):
+                writer.write_table(arrow.Table.from_pydict(part, schema))
+
+    def _schema(self, arrow: Any) -> Any:
+        """Return the types of the columns, and the metadata."""
+        types = {
+            "position": arrow.string(),
+            "value": arrow.float64() if self.has_playouts else arrow.int32(),
+            "lower": arrow.int32(),
+            "upper": arrow.int32(),
+            "proven": arrow.bool_(),
+            "depth": arrow.int32(),
+            "best_move": arrow.string(),
+            "win_rate": arrow.float64(),
+            "playouts": arrow.int64(),
+            "moves": arrow.list_(
+                arrow.struct(
+                    {"move": arrow.string(), "visits": arrow.int64(), "value": arrow.float64()}
+                )
+            ),
+            "nodes": arrow.int64(),
+            "seconds": arrow.float64(),
+            "reason": arrow.dictionary(arrow.int32(), arrow.string()),
+        }
+        names = self._columns(0, self.rows[:0])
+        about = {b"cutnode": json.dumps(self._about()).encode()}
+        return arrow.schema([(name, types[name]) for name in names], metadata=about)
+
+
+def read_results(path: str | os.PathLike[str]) -> BatchResult:
+    """Read the results of a batch from a file that ``to_parquet`` or ``to_jsonl`` wrote.
+
+    The game has to be one with a name, or a module.  :class:`CutnodeError` if the file is none, or
+    is damaged: pages of Parquet and lines of JSON have checksums.
+    """
+    path = require_path(path, "a file of results")
+    try:
+        if path.endswith(".parquet"):
+            about, records = _read_parquet(path)
+        else:
+            with open(path, encoding="utf-8") as file:
+                records = _sound([json.loads(line) for line in file])
+            about = records[0] if records else {}
+        task = about["task"]
+        game = load_game(about["game"])
+        positions = [game.parse(record["position"]) for record in records]
+        engine = "mcts" if records and "playouts" in records[0] else "alphabeta"
+        rows = np.zeros(len(records), row_dtype(type(game.start()), task, engine))
+        for row, position, record in zip(rows, positions, records, strict=True):
+            for name in rows.dtype.names or ():
+                if name not in READ_APART:
+                    row[name] = record[name]
+            text = record["best_move"]
+            parse_move = notation_of(type(position)).parse_move
+            row["move"] = NO_MOVE if text is None else parse_move(position, text)
+            row["reason"] = CODES.get(record["reason"], RUNNING)
+            if engine == "mcts":
+                rate = record["win_rate"]
+                row["win_rate"] = math.nan if rate is None else rate
+                set_root_moves(
+                    row,
+                    [
+                        (parse_move(position, each["move"]), each["visits"], each["value"])
+                        for each in record["moves"]
+                    ],
+                )
+        return BatchResult(
+            Packed.of(positions), task, rows, bool(about.get("weak")), 0.0, "read from a file"
+        )
+    except OSError as error:
+        raise CutnodeError(f"{path} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise CutnodeError(f"{path} holds no results of a batch: it is not text") from None
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        if isinstance(error, CutnodeError):
+            raise
+        raise CutnodeError(f"{path} holds no results of a batch: {error!r}") from None
+
+
+def _read_parquet(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what a file of Parquet says of all its positions, and of each."""
+    arrow, parquet = pyarrow_modules(INSTEAD)
+    try:
+        table = parquet.read_table(path, page_checksum_verification=True)
+        about = json.loads((table.schema.metadata or {}).get(b"cutnode", b"{}"))
+        return about, table.to_pylist()
+    except (arrow.ArrowException, NotImplementedError, MemoryError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        reason = str(error).partition("\n")[0]
+        raise CutnodeError(f"{path} holds no results of a batch: {reason}") from None
+
+
+def _sound(records: list[Any]) -> list[dict[str, Any]]:
+    """Return records of lines that are as they were written; :class:`ValueError` names the others.
+
+    Either all lines have a checksum or, in files that other programs wrote, none.
+    """
+    checked = any(CHECKSUM in record for record in records)
+    for number, record in enumerate(records, 1):
+        if checked and record.pop(CHECKSUM, None) != _checksum(record):
+            raise ValueError(f"line {number} is damaged")
+    return records
+
+
+def _checksum(record: dict[str, Any]) -> str:
+    """Return the CRC-32 of a record, without its checksum, as JSON writes it."""
+    return f"{crc32(json.dumps(record).encode()):08x}"
+
+
+def set_root_moves(row: Any, moves: Sequence[tuple[int, int, float | None]]) -> None:
+    """Put the root moves of a position into its row: each with its visits and its score."""
+    row["root_moves"] = NO_MOVE
+    for at, (move, visits, value) in enumerate(moves):
+        row["root_moves"][at], row["visits"][at] = move, visits
+        row["values"][at] = math.nan if value is None else value
+
+
+def _root_moves(position: Any, row: Any) -> list[dict[str, Any]]:
+    """Return the root moves of a row as plain data."""
+    figures = zip(*(row[name].tolist() for name in ("root_moves", "visits", "values")), strict=True)
+    return [
+        {
+            "move": move_text(position, move),
+            "visits": visits,
+            "value": None if math.isnan(value) else value,
+        }
+        for move, visits, value in figures
+        if move != NO_MOVE
+    ]
+
+
+def _reason(code: int, proven: bool) -> str:
+    return "proven" if proven else REASONS.get(code, "depth limit")
+
+
+def read_positions(
+    game: Game, lines: Iterable[str], source: str = "the text", skipped: list[str] | None = None
+) -> Packed:
+    """Read positions from lines of text, packed one by one, so that millions fit.
+
+    What follows a ``;``, blank lines, and lines that begin with ``#`` are skipped.
+    :class:`PositionError` says what is wrong in which line of *source*; if *skipped* is a list, it
+    gets these messages, and such lines are left out.
+    """
+    words: Any = None
+    example: Any = None
+    for _, position in positions_in(game, lines, source, skipped):
+        if example is None:
+            example, words = position, [] if is_plain(type(position)) else array("Q")
+        words.extend(as_words([position]))
+    return Packed(words if isinstance(words, list) else np.frombuffer(words, np.uint64), example)

@@ -1,0 +1,266 @@
+"""The search of limited depth of many positions: one call of compiled code for all of them.
+
+Between the depths and windows of a search, a :class:`Searcher` is in Python, which takes as long
+as some hundred nodes.  That is too much where many positions are searched a little: to label them,
+or to play many games at once, a ply of each at a time.  :func:`search_batch` searches packed
+positions one after the other, with the same depths and windows, and so the same nodes.
+:class:`BatchSearcher` is what Python calls, with some threads; :func:`search_many` is for one call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Unpack
+
+import numpy as np
+
+from cutnode.compiler.memory import Memory
+from cutnode.contract.dispatch import game_name, is_plain
+from cutnode.contract.errors import CutnodeError, GameError, require_integer
+from cutnode.contract.messages import contract_violation
+from cutnode.contract.native import records
+from cutnode.contract.positions import as_words, class_of_all, coerce, words_each
+from cutnode.contract.stop import CALLED, MOVES, RUNNING, VALUE
+from cutnode.contract.verbs import NO_MOVE
+from cutnode.kernels.aspiration import iteration_depths
+from cutnode.kernels.batch_search import (
+    CONTROL,
+    EXPECTED,
+    FOUND,
+    search_batch,
+    search_chance_batch,
+)
+from cutnode.kernels.clock import Clock
+from cutnode.kernels.evaluation import AnyEvaluation
+from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits, is_stopped, run
+from cutnode.search.given import class_of
+from cutnode.search.options import (
+    LimitKeywords,
+    SearcherKeywords,
+    check_depth,
+    require_limit,
+    thread_count,
+)
+from cutnode.search.searcher import Searcher
+from cutnode.storage.tables import Table
+
+__all__ = ["BatchSearchTask", "BatchSearcher", "require_depth", "search_many"]
+
+
+class BatchSearchTask(KernelLoop):
+    """One thread's searches of some positions, with a searcher of its own."""
+
+    def __init__(self, searcher: Searcher, run: Callable[..., None]):
+        super().__init__(searcher.memory, Memory(searcher.cls, CONTROL), Clock(None))
+        self.searcher = searcher
+        self.run = run
+        searcher.claim_table()
+
+    def give(
+        self,
+        words: Any,
+        count: int,
+        example: Any,
+        depth: int | None,
+        limits: Limits,
+        *,
+        cold: bool,
+    ) -> None:
+        """Set the next positions, packed in *words*, and how far to search them."""
+        searcher, control = self.searcher, self.control
+        deepening = "deepening" in searcher.techniques
+        depths = iteration_depths(depth, deepening, int(searcher.memory["deepening_parity"]))
+        control["cold"] = int(cold)
+        control["depth"], control["first"] = depths.stop - 1, depths.start
+        control["step"] = depths.step
+        control["aspiration"] = int("aspiration" in searcher.techniques)
+        control["current"], control["stop_at"] = 0, -1
+        searcher.memory["stop"], searcher.memory["before"] = RUNNING, 0
+        searcher.memory["node_limit"] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
+        self.words, self.example = words, example
+        self.rows = records(count, EXPECTED if searcher.has_chance else FOUND)
+        self.rows["reason"] = CALLED
+        self.rows["move"] = NO_MOVE
+        self.clock = Clock(limits.seconds)
+
+    def work(self) -> None:
+        searcher, example = self.searcher, self.example
+        self.clock = Clock(self.clock.seconds)
+        self.run(
+            example,
+            searcher.evaluation,
+            self.words,
+            self.rows,
+            self.control.argument,
+            searcher.memory.argument,
+            searcher.table.words,
+        )
+        code = int(searcher.memory["stop"])
+        if code in (VALUE, MOVES):
+            violation = searcher.memory.position("violation", example)
+            raise contract_violation(violation, code, searcher.evaluation)
+
+
+def require_depth(depth: int | None, limits: Limits) -> None:
+    """:class:`CutnodeError` if a depth is none, or nothing limits a search."""
+    check_depth(depth)
+    require_limit(depth, limits.nodes, limits.seconds, limits.stop)
+
+
+class BatchKeywords(LimitKeywords, total=False):
+    """Keywords of a search of many positions."""
+
+    depth: int | None
+    cold: bool
+    progress: Callable[[int], None] | None
+
+
+class BatchSearcher:
+    """Searches of limited depth of many positions, with *threads* that share the work.
+
+    *game* and *options* are those of :class:`~cutnode.search.searcher.Searcher`; each thread has
+    a part of the *table*, so many MiB.  One thread at a time may use it.
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        *,
+        table: int = 64,
+        threads: int = 1,
+        **options: Unpack[SearcherKeywords],
+    ):
+        self.cls: Any = class_of(game)
+        if options.get("driver", "alphabeta") != "alphabeta":
+            raise CutnodeError(f"batches are searched by alphabeta, not by {options['driver']!r}")
+        thread_count(threads, self.cls)
+        part = (
+            max(1, require_integer(table, "the size of a table in MiB") // threads)
+            if table > 0
+            else table
+        )
+        searchers = [Searcher(self.cls, table=Table(part), **options) for _ in range(threads)]
+        self.row = EXPECTED if searchers[0].has_chance else FOUND
+        kernel = search_chance_batch if searchers[0].has_chance else search_batch
+        run = kernel.specialise(self.cls, searchers[0].evaluation, searchers[0].outside)
+        self.tasks = [BatchSearchTask(searcher, run) for searcher in searchers]
+        self._busy = threading.Lock()
+
+    def clear(self) -> None:
+        """Forget what searches stored and learned."""
+        for task in self.tasks:
+            task.searcher.clear()
+
+    def search(
+        self,
+        positions: Any,
+        *,
+        depth: int | None = None,
+        progress: Callable[[int], None] | None = None,
+        cold: bool = False,
+        **limits: Unpack[LimitKeywords],
+    ) -> Any:
+        """Return the best move and score of each position: an array of :data:`FOUND`.
+
+        In games of chance scores are floats (:data:`EXPECTED`), and where chance decides there is
+        no move.
+
+        *positions* are some of the game, or an array of those packed one after the other
+        (``cutnode.contract.positions.as_words``).  *depth*, *nodes* and *seconds* limit the search
+        of each; *stop* is an event that ends all: what is not searched then has the ``reason``
+        ``CALLED``, and no move.  Ctrl-C ends all as well, and is raised.  Positions build on what
+        was stored before, but if they are *cold*: then what is found is what a searcher finds that
+        was never used.  With several threads each has every so many positions.  *progress* is
+        called now and then with the number of positions that are done.
+        """
+        checked = Limits(**limits)
+        require_depth(depth, checked)
+        packed, example = self._packed(positions)
+        if not len(packed):
+            return np.zeros(0, self.row)
+        if not self._busy.acquire(blocking=False):
+            raise CutnodeError("this searcher is searching already: use one for each thread")
+        try:
+            return self._search(packed, example, depth, checked, progress, cold)
+        finally:
+            self._busy.release()
+
+    def _packed(self, positions: Any) -> tuple[Any, Any]:
+        """Return positions, each packed (but of plain Python), and something of their class."""
+        if isinstance(positions, np.ndarray) and not is_plain(self.cls):
+            each = words_each(self.cls)
+            if positions.dtype != np.uint64 or positions.size % each:
+                raise CutnodeError(
+                    f"packed positions of {game_name(self.cls)} are an array of uint64, "
+                    f"{each} for each, not {positions.size} of {positions.dtype}"
+                )
+            example = coerce(self.cls._make([0] * each))
+            return np.ascontiguousarray(positions).reshape(-1, each), example
+        positions = list(positions)
+        if not positions:
+            return positions, None
+        cls = class_of_all(positions)
+        if cls is not self.cls:
+            raise GameError(
+                f"this searches {game_name(self.cls)} ({self.cls.__name__}), not {cls.__name__}"
+            )
+        words = as_words(positions)
+        if not is_plain(cls):
+            words = words.reshape(len(positions), -1)
+        return words, coerce(positions[0])
+
+    def _search(
+        self,
+        packed: Any,
+        example: Any,
+        depth: int | None,
+        limits: Limits,
+        progress: Callable[[int], None] | None,
+        cold: bool,
+    ) -> Any:
+        count = len(self.tasks)
+        for start, task in enumerate(self.tasks):
+            part = packed[start::count]
+            words = part if is_plain(self.cls) else np.ascontiguousarray(part).reshape(-1)
+            task.give(words, len(part), example, depth, limits, cold=cold)
+
+        def look() -> None:
+            if progress is not None:
+                progress(sum(int(task.control["current"]) for task in self.tasks))
+
+        reason = "stopped" if is_stopped(limits.stops) else ""
+        if run(self.tasks, limits.stops, look=look, reason=reason) == "interrupted":
+            raise KeyboardInterrupt
+        found = np.zeros(len(packed), self.row)
+        for start, task in enumerate(self.tasks):
+            found[start::count] = task.rows.view(self.row, np.ndarray)
+        return found
+
+
+def search_many(
+    positions: Sequence[Any],
+    *,
+    table: int = 64,
+    threads: int = 1,
+    evaluation: AnyEvaluation = None,
+    techniques: Iterable[str] | None = None,
+    exact: bool = False,
+    **options: Unpack[BatchKeywords],
+) -> Any:
+    """Search positions of one class, one after the other, with limits for each.
+
+    See :class:`BatchSearcher` and its ``search``, of which this is one call.
+    """
+    positions = list(positions)
+    if not positions:
+        raise CutnodeError("there are no positions to search")
+    searcher = BatchSearcher(
+        class_of_all(positions),
+        table=table,
+        threads=threads,
+        evaluation=evaluation,
+        techniques=techniques,
+        exact=exact,
+    )
+    return searcher.search(positions, **options)

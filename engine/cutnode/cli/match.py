@@ -1,0 +1,138 @@
+"""The command ``cutnode match``.
+
+Exit codes: 0 played, 2 bad input, 130 interrupted (what was played is printed).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import cutnode
+from cutnode.cli.completion import complete_player
+from cutnode.cli.exit_codes import interrupted
+from cutnode.cli.inputs import read_positions
+from cutnode.cli.options import (
+    FILE,
+    GAME,
+    PROGRESS,
+    integer,
+    json_option,
+    option,
+    pairs_option,
+    plies_option,
+    seed_option,
+    sprt_options,
+)
+from cutnode.cli.output import json_of_match
+from cutnode.cli.play import PLAYED
+from cutnode.cli.progress import progress_bar
+from cutnode.contract.errors import CutnodeError
+from cutnode.playing.elo import Sprt
+from cutnode.runtime.processes import ProcessEndedError
+from cutnode.storage.files import check_file, write_whole
+
+if TYPE_CHECKING:
+    from cutnode.playing.matches import MatchResult
+
+__all__ = ["match"]
+
+PLAYERS = """\
+\b
+GAME  as in `cutnode solve --help`.
+A     a player: `random`, or settings separated by commas:
+        level=NAME    easy, medium, hard or expert
+        strength=N    0..100: errs as a person does, the less the higher N
+        depth=N, nodes=N, seconds=S
+                      the limits of an engine
+        evaluation=NAME, techniques=X+Y, without=X+Y, exact, driver=NAME,
+        table=MIB, tablebase=FOLDER
+                      as the options of `cutnode search`, such as
+                      evaluation=my_file.py:centre
+        set=NAME=X+NAME=X
+                      parameters of techniques, such as set=lmr.base=0.8
+        engine=mcts   a Monte Carlo tree search, with playouts=N, nodes=N,
+                      seconds=S, memory=MIB, selection=NAME, priors=NAME,
+                      exploration=X, rave=X, minimax=X, rollouts=NAME,
+                      cut_after=N as the options of `cutnode search`
+        engine=auto   what a trial before the first game shows to be better,
+                      with seconds=S, table=MIB, memory=MIB, evaluation=NAME
+        path=FOLDER, python=FILE, game=FILE
+                      in a process of its own: the version of a checkout or
+                      of a virtual environment, or with other rules
+B     another, or the same.
+"""
+
+
+@click.command(epilog=PLAYERS + PLAYED)
+@GAME
+@click.argument("a", shell_complete=complete_player)
+@click.argument("b", shell_complete=complete_player)
+@pairs_option("Play N pairs of games.  [50, or as many as there are positions in a FILE]")
+@plies_option("Begin each pair after N random moves.", default=4)
+@FILE
+@integer("--most-plies", "A game of N moves is a draw.  [the game's MAX_PLIES]")
+@seed_option("Play other games.")
+@sprt_options("A", "B")
+@integer("--processes", "Play N pairs at a time; the result is the same.", most=256, default=1)
+@option("--record", "Write the games to FILE, a JSON object per line.", metavar="FILE")
+@PROGRESS
+@json_option("Print a JSON object.")
+def match(
+    game: str,
+    a: str,
+    b: str,
+    file: str | None,
+    elo0: float | None,
+    elo1: float | None,
+    alpha: float,
+    beta: float,
+    record: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Let A play against B: the score, the difference in Elo, and how sure it is.
+
+    Each opening is played twice, and each of A and B moves first once. With --elo0 and
+    --elo1 a sequential test (SPRT) ends the match when it is decided. Games with limits of
+    depth or nodes are the same each time.
+    """
+    sprt = None
+    if elo0 is not None and elo1 is not None:
+        sprt = Sprt(elo0, elo1, alpha, beta)
+    elif elo0 is not None or elo1 is not None:
+        raise CutnodeError("--elo0 and --elo1 go together")
+    if record is not None:
+        check_file(record)
+    loaded, entries = read_positions(game, None, file, [] if options.pop("skip_bad") else None)
+    openings = None if file is None else [position for _, position in entries]
+    failure = None
+    total = options["pairs"] or len(openings or range(50))
+    with progress_bar(total, told=options.pop("told")) as progress:
+        try:
+            result = cutnode.match(
+                loaded,
+                a,
+                b,
+                openings=openings,
+                sprt=sprt,
+                progress=lambda now: progress(sum(now.pairs), label=tally(now)),
+                **options,
+            )
+        except ProcessEndedError as error:
+            result, failure = error.result, error
+    if record is not None:
+        lines = (json.dumps(facts) + "\n" for facts in result.records)
+        write_whole(record, "".join(lines).encode())
+    click.echo(json_of_match(result, loaded.start()) if as_json else result)
+    if failure is not None:
+        raise failure
+    if result.reason == "interrupted":
+        interrupted(found=True)
+
+
+def tally(now: MatchResult) -> str:
+    """Return the score so far, in a few words."""
+    return f"{now.wins} won, {now.draws} drawn, {now.losses} lost, pairs"

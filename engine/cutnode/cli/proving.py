@@ -1,0 +1,313 @@
+"""Proofs from a shell: what ``cutnode solve`` and ``cutnode analyse`` have in common."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+import cutnode
+from cutnode.cli.boards import drawn
+from cutnode.cli.exit_codes import NOT_PROVEN, interrupted
+from cutnode.cli.live import live
+from cutnode.cli.options import (
+    PROGRESS,
+    SOLVER,
+    combined,
+    memory_option,
+    nodes_option,
+    positions_of_game,
+    positions_option,
+    seconds_option,
+    table_option,
+    tablebase_option,
+    threads_option,
+    tolerance_option,
+    weak_option,
+)
+from cutnode.cli.output import json_of_iteration, json_of_proof
+from cutnode.cli.progress import progress_bar
+from cutnode.contract.errors import CutnodeError
+from cutnode.storage.files import check_file
+
+if TYPE_CHECKING:
+    from cutnode.search.handles import Progress
+    from cutnode.search.results import Result
+    from cutnode.storage.tables import Table
+
+__all__ = ["PROOF", "prove_and_print"]
+
+PROOF = combined(
+    positions_of_game,
+    weak_option(),
+    SOLVER,
+    nodes_option("At most N nodes for a position."),
+    seconds_option("At most S seconds for a position."),
+    threads_option("Search with N threads: all on one position, or each with a part of a file."),
+    table_option(256),
+    tablebase_option(),
+    memory_option(
+        "Where play can go round: solve at most so many MiB of positions in memory.", 512
+    ),
+    click.option("--cold", is_flag=True, help="Start each position of a file with an empty table."),
+    positions_option(
+        "With chance: keep at most N positions, some 200 bytes each.", default=10_000_000
+    ),
+    tolerance_option("With chance: how close the bounds of a value have to be.", default=1e-9),
+    PROGRESS,
+)
+"""What is proven, and how."""
+
+WITHOUT_CHANCE = (
+    *("weak", "engine", "nodes", "threads", "table_mb", "cold", "tablebase", "memory_mb"),
+    *("told", "at_least", "proof"),
+)
+WITH_CHANCE = ("positions", "tolerance")
+"""Options of how a game without chance is solved, and one with chance."""
+
+
+def prove_and_print(
+    kind: str,
+    entries: list[tuple[str, Any]],
+    *,
+    file: str | None,
+    as_json: bool,
+    told: bool,
+    table_mb: int,
+    cold: bool,
+    positions: int,
+    tolerance: float,
+    memory_mb: int,
+    **search: Any,
+) -> None:
+    """Prove values of positions, to ``"analyse"`` those of all moves as well, and print them."""
+    from cutnode.contract.dispatch import defines
+
+    has_chance = defines(type(entries[0][1]), "chance")
+    refuse_options(has_chance)
+    if has_chance:
+        limits = {"positions": positions, "tolerance": tolerance, "seconds": search["seconds"]}
+        solve_by_iteration(kind, entries, as_json=as_json, lines=file is not None, limits=limits)
+        return
+    proof = search.pop("proof", None)
+    require_sense(kind, entries, search)
+    if proof is not None:
+        require_target(proof, file)
+    table = cutnode.Table(table_mb)
+    search["memory"] = memory_mb << 20
+    started = time.perf_counter()
+    results: Iterator[Result]
+    if file is not None:
+        positions_of_file = [entry for _, entry in entries]
+        results = prove_file(kind, positions_of_file, table, cold, told, search)
+    else:
+        results = iter([prove_one(kind, entries[0][1], table, told, not as_json, search)])
+
+    width = max(len(text) for text, _ in entries)
+    solved, nodes, broken = 0, 0, False
+    for (text, _), result in zip(entries, results, strict=False):
+        if result.reason == "interrupted":
+            broken = True
+            if file is not None and not result.nodes:
+                continue  # its turn never came
+        if as_json:
+            click.echo(json_of_proof(kind, result, text))
+        elif file is None:
+            click.echo(result)
+        else:
+            click.echo(f"{text:{width}}  {one_line(result)}")
+        solved += result.reason == "proven" if kind == "analyse" else result.answered
+        nodes += result.nodes
+
+    if file is not None and sys.stderr.isatty():
+        summarise(solved, len(entries), nodes, time.perf_counter() - started)
+    if broken:
+        interrupted(found=True)
+    if proof is not None:
+        limits = {name: search[name] for name in ("nodes", "seconds")}
+        save_proof(proof, result, table, limits, not as_json)
+    if solved < len(entries):
+        sys.exit(NOT_PROVEN)
+
+
+def summarise(solved: int, positions: int, nodes: int, seconds: float) -> None:
+    """Tell a person what became of a file."""
+    click.echo(
+        f"{solved:,} of {positions:,} positions solved, "
+        f"{nodes:,} nodes in {seconds:.3g} s ({nodes / seconds:,.0f} per second)",
+        err=True,
+    )
+
+
+def require_sense(kind: str, entries: list[tuple[str, Any]], search: dict[str, Any]) -> None:
+    """Fail if what is asked for makes no sense; *search* loses a question that is not asked."""
+    from cutnode.search.game_solver import require_value
+    from cutnode.search.options import proof_options
+
+    if search.get("at_least") is None:
+        search.pop("at_least", None)
+    asked = ("weak", "engine", "nodes", "seconds", "at_least")
+    proof_options(kind, {name: search[name] for name in asked if name in search})
+    for _, start in entries:
+        require_value(start, search.get("at_least"))
+
+
+def require_target(proof: str, file: str | None) -> None:
+    """Fail if a proof cannot be written to a file, before anything is solved."""
+    if file is not None:
+        raise CutnodeError("--proof and --file exclude each other: a proof is of one position")
+    check_file(proof)
+
+
+def save_proof(path: str, result: Result, table: Table, limits: dict[str, Any], told: bool) -> None:
+    """Write the strategies that prove a result to a file, and say so if it is *told*."""
+    from cutnode.search.value_proofs import claims
+
+    try:
+        if not result.answered:
+            raise CutnodeError(f"no proof yet: {result.reason}")
+        proofs = [
+            cutnode.write_proof(result.position, table=table, **(claim | limits))
+            for claim in claims(result)
+        ]
+        cutnode.save_proofs(path, proofs)
+    except cutnode.GameError:
+        raise
+    except CutnodeError as error:
+        click.echo(f"cutnode: {path} is not written: {error}", err=True)
+        sys.exit(NOT_PROVEN)
+    if told:
+        for each in proofs:
+            click.echo(f"proof  {each.claim()}: {len(each):,} positions, verified, in {path}")
+
+
+def refuse_options(has_chance: bool) -> None:
+    """Fail if an option was given that says nothing about how such a game is solved."""
+    ctx = click.get_current_context()
+    game = ctx.params["game"]
+    refused = WITHOUT_CHANCE if has_chance else WITH_CHANCE
+    for option in ctx.command.params:
+        name = option.name or ""
+        if name in refused and ctx.get_parameter_source(name) != ParameterSource.DEFAULT:
+            kind = "a game of chance" if has_chance else "no game of chance"
+            instead = (
+                "; value iteration solves it, see --positions, or `cutnode search` estimates it"
+            )
+            raise CutnodeError(
+                f"{game} is {kind}: {option.opts[-1]} does not apply{instead * has_chance}"
+            )
+
+
+def prove_one(
+    kind: str, start: Any, table: Table, told: bool, as_text: bool, search: dict[str, Any]
+) -> Result:
+    """Prove the value of one position, below its board *as_text*; tell how far it is."""
+    from cutnode.kernels.clock import Clock
+    from cutnode.search.game_solver import GameSolver
+    from cutnode.search.handles import Progress
+    from cutnode.search.options import proof_options
+    from cutnode.tablebases.tablebase import Tablebase
+
+    if as_text:
+        click.echo(f"{drawn(start)}\n")
+    known = Tablebase.of(search.pop("tablebase"), type(start))
+    threads, memory = search.pop("threads"), search.pop("memory")
+    solver = GameSolver(type(start), table, threads, tablebase=known, memory=memory)
+    clock = Clock(None)
+
+    def look() -> Progress:
+        nodes, lower, upper = solver.progress()
+        return Progress(0, None, lower, upper, (), nodes, clock.elapsed(), table.fill())
+
+    options = proof_options(kind, search)
+    with live(start, look, told=told):
+        solver.prepare(options.engine)
+        clock = Clock(None)
+        return solver.prove(kind, start, options)
+
+
+def prove_file(
+    kind: str, positions: list[Any], table: Table, cold: bool, told: bool, search: dict[str, Any]
+) -> Iterator[Result]:
+    """Yield the results of many positions in order; stop early if interrupted."""
+    from cutnode.search.loops import has_loops
+    from cutnode.tablebases.tablebase import Tablebase
+
+    cls = type(positions[0])
+    known = Tablebase.of(search.pop("tablebase"), cls)
+    memory = search.pop("memory")
+    in_batch = kind == "solve" and "at_least" not in search
+    if in_batch and known is None and not has_loops(cls):
+        with progress_bar(len(positions), told=told) as progress:
+            batch = cutnode.solve_many(
+                positions, table=table, cold=cold, lines=True, progress=progress, **search
+            )
+        yield from itertools.islice(batch, len(batch) - 1)
+        yield replace(batch[-1], reason=batch.reason) if batch.reason else batch[-1]
+        return
+    # At a terminal the lines show the progress, and a bar would get between them.
+    prove = cutnode.solve if kind == "solve" else cutnode.analyse
+    with progress_bar(len(positions), wanted=not sys.stdout.isatty(), told=told) as progress:
+        for done, position in enumerate(positions, 1):
+            if cold:
+                table.forget()
+            result = prove(position, table=table, tablebase=known, memory=memory, **search)
+            progress(done)
+            yield result
+            if result.reason == "interrupted":
+                return
+
+
+def one_line(result: Result) -> str:
+    """Format a result among others: value, best move, nodes, seconds, and scores if any."""
+    data = result.to_dict()
+    value = result.value if result.proven else f"{result.lower}..{result.upper}"
+    if result.at_least is not None:
+        value = {True: "yes", False: "no", None: "?"}[result.answer]
+    best = data["best_move"] or "-"
+    line = f"{value:>8}  {best:>4}  {result.nodes:>12}  {result.seconds:>10.6f}"
+    for move, score in (data["scores"] or {}).items():
+        line += f"  {move}:{'?' if score is None else score}"
+    return line
+
+
+def solve_by_iteration(
+    kind: str,
+    entries: list[tuple[str, Any]],
+    *,
+    as_json: bool,
+    lines: bool,
+    limits: dict[str, Any],
+) -> None:
+    """Solve positions of a game of chance, and print what was found."""
+
+    width = max(len(text) for text, _ in entries)
+    proven = 0
+    for text, start in entries:
+        result = cutnode.iterate(start, **limits)
+        if as_json:
+            click.echo(json_of_iteration(kind, result, text))
+        elif not lines:
+            click.echo(f"{drawn(start)}\n\n{result}")
+        else:
+            value = (
+                f"{result.lower:.9g}..{result.upper:.9g}"
+                if result.value is None
+                else f"{result.value:.9g}"
+            )
+            best = result.to_dict()["best_move"] or "-"
+            click.echo(
+                f"{text:{width}}  {value:>14}  {best:>8}  "
+                f"{result.positions:>12}  {result.seconds:>10.6f}"
+            )
+        proven += result.proven
+        if result.reason == "interrupted":
+            interrupted(found=True)
+    if proven < len(entries):
+        sys.exit(NOT_PROVEN)

@@ -1,0 +1,192 @@
+"""The command ``cutnode search``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cutnode.cli.boards import drawn
+from cutnode.cli.exit_codes import EPILOG, interrupted
+from cutnode.cli.inputs import with_techniques
+from cutnode.cli.live import live
+from cutnode.cli.options import (
+    ENGINE,
+    PLAYOUTS,
+    PROGRESS,
+    PROOF_SHARE,
+    SEARCHER,
+    TREE,
+    depth_option,
+    integer,
+    memory_option,
+    nodes_option,
+    positions_of_game,
+    seconds_option,
+    seed_option,
+    table_option,
+    tablebase_option,
+    threads_option,
+)
+from cutnode.cli.output import json_of_search
+from cutnode.contract.choices import DRIVERS, TREE_MEMORY
+from cutnode.contract.errors import CutnodeError
+from cutnode.contract.stop import DEPTH_IN
+
+if TYPE_CHECKING:
+    from cutnode.search.engine import Engine
+    from cutnode.search.handles import Handle
+
+__all__ = ["search"]
+
+
+@click.command(epilog=EPILOG)
+@positions_of_game
+@ENGINE
+@depth_option("At most N plies deep (alphabeta).")
+@PLAYOUTS
+@nodes_option()
+@seconds_option("At most S seconds; 1 if no limit is given.")
+@integer("--lines", "N best moves.", default=1, show_default=False)
+@SEARCHER
+@PROOF_SHARE
+@TREE
+@seed_option("Choose among equal moves by N; play playouts by N.", None)
+@threads_option("Search each position with N threads.")
+@table_option(64)
+@memory_option("Memory of the tree in MiB (mcts).", TREE_MEMORY >> 20)
+@tablebase_option("Answer from the tablebase in FOLDER, and end lines where they come to it.")
+@click.option("--statistics", is_flag=True, help="Print what the search counted.")
+@PROGRESS
+@click.option("--debug", is_flag=True, help="Check a game of chance while it is searched.")
+def search(
+    entries: list[tuple[str, Any]],
+    file: str | None,
+    as_json: bool,
+    told: bool,
+    engine: str,
+    depth: int | None,
+    playouts: int | None,
+    nodes: int | None,
+    seconds: float | None,
+    lines: int,
+    seed: int | None,
+    threads: int,
+    table_mb: int,
+    memory_mb: int,
+    statistics: bool,
+    evaluation: str | None,
+    **options: Any,
+) -> None:
+    """Find the best move as deep as limits allow, with the game's estimates.
+
+    Scores are for the player to move. Each position starts from an empty table, or tree.
+    """
+    from cutnode.contract.verbs import outcome
+    from cutnode.search.engine import Engine
+    from cutnode.search.record import is_over
+
+    check_limits(engine, depth, playouts, seconds, nodes)
+    if depth is None and playouts is None and nodes is None and seconds is None:
+        seconds = 1.0
+    cls = type(entries[0][1])
+    if engine != "alphabeta":
+        names = (*TREE_OPTIONS, "tablebase") if engine == "mcts" else ("tablebase",)
+        chosen = {"memory": memory_mb << 20, **_options_of(engine, names, options)}
+    else:
+        chosen = _searcher_options(cls, options)
+    engine_of_game = Engine(
+        cls, engine=engine, table=table_mb, threads=threads, evaluation=evaluation, **chosen
+    )
+    width = max(len(text) for text, _ in entries)
+    for text, start in entries:
+        engine_of_game.new_game()
+        if file is None and not as_json:
+            is_drawn = is_over(start) and not outcome(start)[0]
+            note = "\na draw by the rules; if play goes on:" * is_drawn
+            click.echo(f"{drawn(start)}\n{note}")
+        result = search_one(
+            engine_of_game,
+            start,
+            told=told,
+            depth=depth,
+            playouts=playouts,
+            nodes=nodes,
+            seconds=seconds,
+            lines=lines,
+            seed=seed,
+        )
+        data = result.to_dict()
+        if as_json:
+            click.echo(json_of_search(result, text))
+        elif file is None:
+            click.echo(result)
+        else:
+            best = data["best_move"] or "-"
+            click.echo(
+                f"{text:{width}}  {result.value_text():>8}  {best:>4}  {result.depth:>3}  "
+                f"{result.nodes:>12}  {result.seconds:>10.6f}"
+            )
+        if statistics and not as_json:
+            for name, value in data["statistics"].items():
+                number = f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+                click.echo(f"  {name.replace('_', ' '):24}{number:>16}")
+        if result.reason == "interrupted":
+            interrupted(found=True)
+
+
+def check_limits(
+    engine: str, depth: int | None, playouts: int | None, seconds: float | None, nodes: int | None
+) -> None:
+    """Raise :class:`CutnodeError` if a limit is none of an engine."""
+    if depth is not None and engine != "alphabeta":
+        limits = "--playouts, --nodes or --seconds" if engine == "mcts" else "--seconds"
+        raise CutnodeError(f"--depth limits alpha-beta: --engine {engine} takes {limits}")
+    if playouts is not None and engine != "mcts":
+        raise CutnodeError("--playouts limits Monte Carlo tree search: say --engine mcts")
+    if engine == "auto" and nodes is not None and seconds is None:
+        raise CutnodeError("--engine auto needs --seconds: its trial takes a part of them")
+
+
+def search_one(searching: Engine, start: Any, *, told: bool, **limits: Any) -> Any:
+    """Search a position, and tell how far the search is."""
+    from cutnode.kernels.clock import Clock
+    from cutnode.search.handles import Progress
+
+    clock = Clock(None)
+    handle: Handle | None = None
+
+    def look() -> Progress:
+        if handle is None:
+            return Progress(0, None, None, None, (), 0, clock.elapsed(), 0.0)
+        return handle.progress
+
+    with live(start, look, told=told):
+        searching.prepare()
+        handle = searching.start(start, **limits)
+        return handle.wait()
+
+
+TREE_OPTIONS = "selection", "priors", "exploration", "rave", "minimax", "rollouts", "cut_after"
+"""The options of Monte Carlo tree search only; a tablebase is for both."""
+
+UNSET = None, False, (), DRIVERS[0], DEPTH_IN[0]
+
+
+def _options_of(engine: str, names: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of another engine; :class:`CutnodeError` if there are others."""
+    for name, value in options.items():
+        if name not in names and value not in UNSET:
+            owner = "mcts" if name in TREE_OPTIONS else "alpha-beta"
+            raise CutnodeError(
+                f"--{name.replace('_', '-')} is an option of {owner}, not of {engine}"
+            )
+    return {name: options[name] for name in names if options[name] is not None}
+
+
+def _searcher_options(cls: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of alpha-beta; :class:`CutnodeError` if there are others."""
+    for name in TREE_OPTIONS:
+        if options.pop(name) is not None:
+            raise CutnodeError(f"--{name.replace('_', '-')} is an option of --engine mcts")
+    return with_techniques(cls, options)

@@ -1,0 +1,184 @@
+"""The command ``cutnode serve``, and what it shares with ``cutnode board``."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from cutnode.cli.options import (
+    ALLOW_HOST,
+    MAX_GAMES,
+    SEARCH_TABLE,
+    integer,
+    nodes_option,
+    option,
+    port_option,
+    seconds_option,
+    tablebase_option,
+    threads_option,
+)
+from cutnode.contract.extras import extra
+
+__all__ = ["cores", "run_service", "say", "serve"]
+
+NEEDED = {
+    *("fastapi", "fastapi_offline", "h11", "prometheus_client"),
+    *("pydantic", "starlette", "uvicorn", "websockets"),
+}
+
+
+@click.command()
+@option(
+    "--host",
+    "Where to listen. There are no passwords: on other addresses than this machine's own, "
+    "all who reach it may ask.",
+    metavar="ADDRESS",
+    default="127.0.0.1",
+)
+@ALLOW_HOST
+@port_option("0 for any that is free; it is printed.", 8000)
+@option(
+    "--games",
+    "Compile these games before it is ready: names, modules or files, with a variant after a "
+    "colon; a comma inside a variant is not possible. Others are compiled when they are asked for.",
+    metavar="A,B",
+    default="",
+    show_default=False,
+)
+@click.option("--only", is_flag=True, help="No other games than these.")
+@option(
+    "--cors",
+    "Let pages of ORIGIN (https://HOST:PORT, or * for all) ask from a browser; again for others.",
+    metavar="ORIGIN",
+    multiple=True,
+    show_default=False,
+)
+@tablebase_option(
+    "Answer from the tablebase in FOLDER; again for one of another game.", multiple=True
+)
+@integer("--searches", "Search N positions at once; as many as there are cores for.")
+@threads_option("Search each with N threads.")
+@integer("--queue", "At most N questions wait; others are told to come back.", least=0, default=16)
+@SEARCH_TABLE
+@integer(
+    "--memory",
+    "At most so much for all engines together; twice what searches at once need.",
+    metavar="MIB",
+)
+@MAX_GAMES
+@seconds_option("No search takes longer.", metavar="MAX", default=60.0)
+@nodes_option("No search visits more positions.", metavar="MAX")
+def serve(
+    host: str,
+    allow_host: tuple[str, ...],
+    port: int,
+    games: str,
+    only: bool,
+    cors: tuple[str, ...],
+    tablebase: tuple[str, ...],
+    searches: int | None,
+    threads: int,
+    queue: int,
+    table: int,
+    memory: int | None,
+    max_games: int,
+    seconds: float,
+    nodes: int | None,
+) -> None:
+    """Answer questions about positions over HTTP and WebSocket, until Ctrl-C.
+
+    The address is printed when it is ready. A browser shows a board there, and /docs describes
+    all questions. What it may take in memory and how long is said by the options, and holds for
+    all who ask.
+    """
+    if not is_loopback(host):
+        say(f"{host} is not this machine alone: all who reach it may ask")
+    run_service(
+        host,
+        port,
+        click.echo,
+        hosts=allow_host,
+        games=tuple(filter(None, games.split(","))),
+        only=only,
+        cors=cors,
+        tablebases=tablebase,
+        searches=searches or max(1, cores() // threads),
+        threads=threads,
+        queue=queue,
+        table=table,
+        memory=memory,
+        most_games=max_games,
+        seconds=seconds,
+        nodes=nodes,
+    )
+
+
+def run_service(
+    host: str,
+    port: int,
+    ready: Callable[[str], None],
+    *,
+    hosts: tuple[str, ...],
+    **settings: Any,
+) -> None:
+    """Run a service until Ctrl-C; *ready* is called with its address when it answers.
+
+    The service answers requests for the *host* and for *hosts*; the *settings* are fields of
+    :class:`cutnode.service.settings.Settings`.
+    """
+    try:
+        from cutnode.service.hosts import is_wildcard
+        from cutnode.service.server import Server, address, listen
+        from cutnode.service.settings import GAME_MEGABYTES, PROGRAM_MEGABYTES, Settings
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing in NEEDED:
+            extra(missing, "serve", "the service needs")
+        raise
+
+    limits = Settings(hosts=(host, *hosts), **settings)
+    say(
+        f"{limits.searches} searches at once; at most about {limits.most_memory} MiB: "
+        f"{PROGRAM_MEGABYTES} of the program, {limits.room} of engines, and {GAME_MEGABYTES} for "
+        f"each of {limits.most_games} compiled games (--max-games)"
+    )
+    named = ("any address" if is_wildcard(each) else each for each in limits.hosts)
+    names = ", ".join(dict.fromkeys(("localhost", *named)))
+    say(f"requests may name these hosts: {names}; --allow-host adds others")
+    with listen(host, port) as listening:
+        server = Server(
+            limits,
+            say=lambda game: say(f"compiling {game}"),
+            ready=lambda: ready(address(listening)),
+        )
+        server.run([listening])
+    if server.failure is not None:
+        raise server.failure
+    if server.is_busy():
+        sys.stdout.flush()
+        os._exit(0)  # a compilation cannot be ended in its middle
+
+
+def say(line: str) -> None:
+    """Tell the operator something."""
+    click.echo(f"cutnode: {line}", err=True)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only programs of this machine reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

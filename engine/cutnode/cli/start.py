@@ -1,0 +1,28 @@
+"""The entry point of the command ``cutnode``: what it imports itself takes no time.
+
+The command line is imported where Ctrl-C already ends it as it does later, without a traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+__all__ = ["main"]
+
+INTERRUPTED = 130
+"""The exit code of :mod:`cutnode.cli.exit_codes`, which is not imported yet."""
+
+
+def main() -> None:
+    """Run the command line, and end with 130 at Ctrl-C."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed, as by 2>&-
+            null = open(os.devnull, "r" if name == "stdin" else "w")  # noqa: SIM115
+            setattr(sys, name, null)
+    try:
+        from cutnode.cli.main import main as command
+
+        command()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

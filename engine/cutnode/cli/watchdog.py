@@ -1,0 +1,45 @@
+"""A line on standard error about a rule in plain Python that does not return."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+import click
+
+__all__ = ["PATIENCE", "telling_of_loops"]
+
+PATIENCE = 5.0
+"""Seconds for which one call of a rule is seen to run before a line says so."""
+
+
+@contextlib.contextmanager
+def telling_of_loops() -> Iterator[None]:
+    """Say once of each call of a rule that runs for long where it is, as its loop may not end."""
+    ended = threading.Event()
+    threading.Thread(target=_watch, args=(ended, PATIENCE), daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def _watch(ended: threading.Event, patience: float) -> None:
+    before: list[FrameType] = []
+    told: list[FrameType] = []
+    while not ended.wait(patience):
+        messages = sys.modules.get("cutnode.contract.messages")
+        if messages is None:  # no game is loaded, and to import it takes long
+            continue
+        running = messages.running_rules()
+        for frame in running:
+            if frame in before and frame not in told:
+                told.append(frame)
+                where = messages.place_of(frame)
+                line = f"cutnode: {where}: one call has run for {patience:g} s: does its loop end?"
+                click.echo(line, err=True)
+        before = running
+        told = [frame for frame in told if frame in running]

@@ -1,0 +1,20 @@
+"""Beyond one machine: work spread over a cluster of Dask workers.
+
+:func:`solve_split` proves the value of one hard position; :func:`solve_many` and
+:func:`search_many` do batches; :func:`build_tablebase` solves all positions of a game.  They need
+``distributed``: ``pip install 'cutnode[cluster]'``.
+``engine/docs/explanation/splitting.md`` says what splitting costs, and where it stops to pay.
+"""
+
+from cutnode.cluster.driver import SplitProgress, SplitResult, solve_split
+from cutnode.cluster.layers import build_tablebase
+from cutnode.cluster.many import search_many, solve_many
+
+__all__ = [
+    "SplitProgress",
+    "SplitResult",
+    "build_tablebase",
+    "search_many",
+    "solve_many",
+    "solve_split",
+]

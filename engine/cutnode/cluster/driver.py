@@ -1,0 +1,309 @@
+"""One hard position on a cluster: :func:`solve_split`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from cutnode.batches.journal import Journal
+from cutnode.cluster.splitting import Split
+from cutnode.cluster.tasks import IN_FLIGHT, PATIENCE, Tasks, require_client
+from cutnode.cluster.top import Top
+from cutnode.contract.choices import CLUSTER_POSITIONS
+from cutnode.contract.derived import most_value
+from cutnode.contract.dispatch import game_name, is_plain
+from cutnode.contract.errors import CutnodeError, GameError, require_integer
+from cutnode.contract.messages import position_text
+from cutnode.contract.positions import coerce
+from cutnode.contract.verbs import NO_MOVE, outcome
+from cutnode.kernels.clock import Clock
+from cutnode.runtime.running import Limits, is_stopped
+from cutnode.search.api import solve
+from cutnode.search.results import Result, TableUse
+from cutnode.search.scouting import scouting
+from cutnode.search.solving import require_batches
+from cutnode.storage.arrays import identity
+from cutnode.storage.tables import Table
+
+__all__ = ["SplitProgress", "SplitResult", "solve_split"]
+
+TASK_SECONDS = 0.1
+MOST_QUESTIONS = 64
+"""A task asks as many questions as take so long by the mean until then, and no more than that
+many: a task costs some milliseconds, whatever it does."""
+
+SWEEP = 0.05
+"""The driver looks for tasks to cancel when another question is asked, and after that time."""
+
+SCOUTING_MEGABYTES = 64
+"""The table of the search that says what to ask first, in games that define ``scout``."""
+
+FACT = np.dtype([("key", "<u8"), ("lower", "<i4"), ("upper", "<i4")])
+"""A record of the journal is some of these: bounds of a position for its mover."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitProgress:
+    """The progress of a split proof."""
+
+    lower: int
+    upper: int
+    asked: int
+    """What is asked of the root: whether its value is at least this."""
+    answers: int
+    in_flight: int
+    threads: int
+    """Of all workers of the cluster at this moment."""
+    nodes: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SplitResult(Result):
+    """The result of a split proof; *nodes* are those of all workers."""
+
+    plies: int
+    positions: int
+    """Of the top of the tree, which the driver holds,"""
+    leaves: int
+    """and of its last layer."""
+    tasks: int
+    """Tasks that answered,"""
+    answers: int
+    """with so many answers together,"""
+    cancelled: int
+    """and tasks that were cancelled, because their answers were of no use any more."""
+    restored: int
+    """Answers that came from the journal."""
+    busy: float
+    """The seconds of all tasks together."""
+
+    def to_dict(self) -> dict[str, Any]:
+        own = [field.name for field in fields(self) if field.name not in Result.__slots__]
+        # Not super(): a dataclass with slots is another class than the one that it decorates.
+        return Result.to_dict(self) | {name: getattr(self, name) for name in own}
+
+
+def solve_split(
+    client: Any,
+    position: Any,
+    *,
+    plies: int,
+    journal: str | os.PathLike[str] | None = None,
+    weak: bool = False,
+    seconds: float | None = None,
+    stop: threading.Event | None = None,
+    table: int = 256,
+    questions: int | None = None,
+    most_positions: int = CLUSTER_POSITIONS,
+    progress: Callable[[SplitProgress], None] | None = None,
+) -> SplitResult:
+    """Prove the value of a position, and a best move, by tasks on a Dask cluster.
+
+    *client* is a ``distributed.Client``.  The tree is expanded here for *plies* choices; what is
+    below are the subproblems.  A task asks whether their values are at least so much, of as many of
+    them as *questions* says; None: of so many that it takes a tenth of a second.  Its worker has a
+    table of *table* MiB, which it keeps between tasks.
+
+    Answers are kept in the file *journal*; the next call for the same position goes on with
+    them, also with other *plies*.  *weak* asks only for the winner.  When *seconds* are over,
+    *stop* is set, or Ctrl-C comes, what is proven by then is returned.
+
+    :class:`CutnodeError` if the top has more than *most_positions*, a task fails again and again,
+    or the cluster is gone; what was answered is in the journal then.
+    """
+    limits = Limits(None, seconds, stop)
+    clock = Clock(None)
+    require_client(client)
+    from cutnode.cluster.worker import GameOnWorker, SentGame, answer
+
+    cls: Any = type(position)
+    require_batches(cls)
+    if is_plain(cls):
+        raise GameError(f"{game_name(cls)} is plain Python: a cluster takes compiled games")
+    if require_integer(plies, "the plies of a split") < 1:
+        raise CutnodeError(f"a position is split at 1 ply or later, not {plies}")
+    if require_integer(table, "the size of a table in MiB") < 1:
+        raise CutnodeError(f"a table needs at least 1 MiB, not {table}")
+    if questions is not None and require_integer(questions, "the questions of a task") < 1:
+        raise CutnodeError(f"a task asks at least 1 question, not {questions}")
+    top = Top(position, plies, most_positions)
+    scouted = scouting([position], Table(SCOUTING_MEGABYTES), limits)
+    split = Split(top, weak=weak, guess=None if scouted is None else scouted.guesses[0])
+    driver = Driver(split, questions, clock, progress)
+    reason = ""
+    about = {"job": "split", **identity(cls), "position": position_text(position)}
+    kept = None if journal is None else Journal(journal, about, driver.take)
+    with contextlib.nullcontext() if kept is None else kept:
+        driver.restore()
+        if not split.done:
+            game = GameOnWorker(SentGame.of(cls))
+            with Tasks(client, answer, game) as tasks:
+                reason = driver.run(tasks, kept, table, limits)
+    return driver.result(position, reason)
+
+
+class Driver:
+    """Keeps tasks in flight until a :class:`Split` knows the value, or a limit ends it."""
+
+    def __init__(
+        self,
+        split: Split,
+        questions: int | None,
+        clock: Clock,
+        progress: Callable[[SplitProgress], None] | None,
+    ):
+        self.split = split
+        self.questions = questions
+        self.clock = clock
+        self.progress = progress
+        self.answers = self.tasks = self.cancelled = self.restored = self.nodes = 0
+        self.busy = 0.0
+        self._asked, self._looked = split.asked, 0.0
+        self._facts: list[np.ndarray] = []
+
+    def take(self, record: bytes) -> None:
+        """Take a record of the journal."""
+        self._facts.append(np.frombuffer(record, FACT))
+
+    def restore(self) -> None:
+        """Give what the journal held to the split."""
+        if self._facts:
+            facts = np.concatenate(self._facts)
+            self.restored = self.split.restore(facts["key"], facts["lower"], facts["upper"])
+            self._facts.clear()
+
+    def run(self, tasks: Tasks, journal: Journal | None, table: int, limits: Limits) -> str:
+        """Ask until all is known; why it ended early, or ""."""
+        self.table = table
+        try:
+            while not self.split.done:
+                if is_stopped(limits.stops):
+                    return "stopped"
+                if limits.seconds is not None and self.clock.elapsed() >= limits.seconds:
+                    return "time limit"
+                self._fill(tasks)
+                for leaves, (yes, nodes, seconds) in tasks.wait(PATIENCE):
+                    self._answered(leaves, np.frombuffer(yes, np.uint8), journal)
+                    self.tasks += 1
+                    self.nodes += nodes
+                    self.busy += seconds
+                self._cancel(tasks)
+                if journal is not None:
+                    journal.sync()
+                self._report(tasks)
+        except KeyboardInterrupt:
+            return "interrupted"
+        return ""
+
+    def _fill(self, tasks: Tasks) -> None:
+        """Send tasks, as long as there is something to ask and a thread to answer."""
+        threads = max(tasks.threads, 1)
+        self._send(tasks, self.split.take, IN_FLIGHT * threads - len(tasks))
+        self._send(tasks, self.split.take_ahead, threads - len(tasks), priority=-1)
+
+    def _send(
+        self,
+        tasks: Tasks,
+        take: Callable[[int], list[tuple[int, int]]],
+        count: int,
+        priority: int = 0,
+    ) -> None:
+        """Send at most *count* tasks."""
+        if count < 1:
+            return
+        questions = take(count * self._each(tasks))
+        parts = []
+        for part in range(min(count, len(questions))):
+            label = questions[part::count]
+            words = b"".join(self.split.top.words_of(leaf).tobytes() for leaf, _ in label)
+            asked = np.array([asked for _, asked in label], np.int32)
+            expected = bytes(self.split.expects(leaf) for leaf, _ in label)
+            parts.append((label, (tasks.plugin, words, asked.tobytes(), expected, self.table)))
+        tasks.send(parts, priority)
+
+    def _each(self, tasks: Tasks) -> int:
+        """Return how many questions a task asks."""
+        if self.questions is not None:
+            return self.questions
+        lasting = tasks.lasting(TASK_SECONDS)
+        fitting = lasting * self.answers / self.busy if self.busy > 0 else 1
+        return max(1, min(int(fitting), MOST_QUESTIONS))
+
+    def _answered(
+        self, label: list[tuple[int, int]], yes: np.ndarray, journal: Journal | None
+    ) -> None:
+        """Take the answers of a task."""
+        facts = np.zeros(len(yes), FACT)
+        limit = most_value(self.split.top.position)
+        for fact, (leaf, asked), at_least in zip(facts, label, yes, strict=False):
+            lower, upper = (asked, limit) if at_least else (-limit, asked - 1)
+            self.split.take_answer(leaf, lower, upper)
+            fact["key"], fact["lower"], fact["upper"] = self.split.top.keys[leaf], lower, upper
+        for leaf, _ in label[len(yes) :]:
+            self.split.put_back(leaf)
+        self.answers += len(yes)
+        if journal is not None:
+            journal.append(facts.tobytes())
+
+    def _cancel(self, tasks: Tasks) -> None:
+        """Cancel the tasks of which no answer is of use any more.
+
+        To see which, all of the top is looked at, so not after each answer.
+        """
+        now = self.clock.elapsed()
+        if self.split.asked == self._asked and now - self._looked < SWEEP:
+            return
+        self._asked, self._looked = self.split.asked, now
+        idle = set(self.split.idle())
+        if not idle:
+            return
+        labels = tasks.labels()
+        useless = [k for k, label in labels.items() if all(leaf in idle for leaf, _ in label)]
+        tasks.cancel(useless)
+        self.cancelled += len(useless)
+        for key in useless:
+            for leaf, _ in labels[key]:
+                self.split.put_back(leaf)
+
+    def _report(self, tasks: Tasks) -> None:
+        if self.progress is not None:
+            split = self.split
+            figures = (split.asked, self.answers, len(tasks), tasks.threads, self.nodes)
+            now = self.clock.elapsed()
+            self.progress(SplitProgress(split.lower, split.upper, *figures, now))
+
+    def result(self, position: Any, reason: str) -> SplitResult:
+        """Return what is known."""
+        split = self.split
+        best: int | None = split.best_move()
+        if split.done and best == NO_MOVE and not outcome(position)[0]:
+            best = solve(position, weak=split.weak).best_move  # the game's bounds decide it
+        return SplitResult(
+            position=coerce(position),
+            value=split.lower if split.proven else None,
+            lower=split.lower,
+            upper=split.upper,
+            weak=split.weak,
+            best_move=None if best == NO_MOVE else best,
+            scores=None,
+            pv=(),
+            nodes=self.nodes,
+            seconds=self.clock.elapsed(),
+            table=TableUse(0, 0, 0, 0, 0),
+            reason="proven" if split.proven else reason,
+            plies=split.top.plies,
+            positions=len(split.nodes),
+            leaves=split.top.leaves.stop - split.top.leaves.start,
+            tasks=self.tasks,
+            answers=self.answers,
+            cancelled=self.cancelled,
+            restored=self.restored,
+            busy=self.busy,
+        )

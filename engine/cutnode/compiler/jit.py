@@ -1,0 +1,334 @@
+"""The one decorator for compiled code, and the cache of what it compiled.
+
+``@compiled`` marks a plain function as usable inside compiled code.  From Python it stays
+the plain function; inside a kernel it is compiled for the types at hand and inlined.
+Rules of a game and all helpers of the engine are such functions.
+
+``@kernel`` makes a *kernel*: machine code that Python calls, and that may call itself.  Its
+types follow from its annotations, so one source serves every game and exactly one
+specialisation exists for each position class::
+
+    @kernel
+    def perft(position: Position, depth: int, memory: PerftMemory) -> int: ...
+
+    perft.specialise(cls)           # compiled, or loaded from the cache
+    perft(position, depth, memory)
+
+An annotation is ``Position``, ``Evaluator``, a scalar (``int``, ``float``, ``bool``, ``Bits``), a
+``NamedTuple`` of scalars, or an ``Annotated`` alias that names a numba type, or a function that
+returns one for a position class: see ``record`` and ``Words``.
+
+Why the flags are what they are:
+
+* ``nogil``: other threads search the same table, watch the clock and take Ctrl-C.
+* ``error_model="numpy"``: no test for division by zero on the hot path.
+* ``boundscheck`` is left to ``NUMBA_BOUNDSCHECK=1``, which one test run sets.
+* ``pipeline_class``: see :mod:`cutnode.contract.native`.
+* no ``fastmath``: values are integers, and probabilities must not depend on the build.
+* ``forceinline`` for the plain functions: small rules inlined into a search measured
+  20 % faster than called ones.  ``inline=False`` keeps a large one out of line.
+* one explicit signature, then no more: numba gives a recursive kernel that is called
+  with a literal a second signature, and such a kernel crashes when its caller is loaded
+  from a cache.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import threading
+import typing
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from types import FunctionType
+from typing import Annotated, Any, TypeVar, overload
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import config
+from numba.core.targetconfig import ConfigStack
+from numba.core.typeinfer import TypeInferer
+from numba.core.typing.templates import _OverloadFunctionTemplate
+from numba.extending import typeof_impl
+
+from cutnode.compiler.cache import KernelCache
+from cutnode.compiler.diagnosis import diagnose
+from cutnode.compiler.interpreter import Interpretable, interpret
+from cutnode.contract.bits import Bits
+from cutnode.contract.dispatch import is_plain
+from cutnode.contract.errors import CutnodeError, require_callable
+from cutnode.contract.native import KernelCompiler, usable_in_compiled_code
+from cutnode.contract.positions import position_type
+
+__all__ = [
+    "Evaluator",
+    "Kernel",
+    "Numbers",
+    "Position",
+    "Words",
+    "compiled",
+    "jit_enabled",
+    "kernel",
+    "record",
+    "record_for_techniques",
+    "records",
+]
+
+_specialising = threading.RLock()
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def jit_enabled() -> bool:
+    """False under ``NUMBA_DISABLE_JIT=1``, when kernels run as plain Python."""
+    return not config.DISABLE_JIT
+
+
+Techniques = tuple[Any, ...]
+"""Techniques from outside the engine, with hooks that kernels call."""
+
+Resolver = Callable[[type, Any, Techniques], types.Type]
+"""A function that returns the type of an argument for a position class, an evaluation, and
+techniques."""
+
+
+def record(dtype: Callable[[Any], np.dtype[Any]]) -> Resolver:
+    """Return the type of a record whose layout depends on the position class."""
+    return lambda cls, evaluation, techniques: numba.from_dtype(dtype(cls))
+
+
+def record_for_techniques(dtype: Callable[[Any, Techniques], np.dtype[Any]]) -> Resolver:
+    """Return the type of a record whose layout depends on the techniques from outside as well."""
+    return lambda cls, evaluation, techniques: numba.from_dtype(dtype(cls, techniques))
+
+
+def records(dtype: Callable[[Any], np.dtype[Any]]) -> Resolver:
+    """Return the type of an array of such records."""
+    return lambda cls, evaluation, techniques: types.Array(numba.from_dtype(dtype(cls)), 1, "C")
+
+
+def _position(cls: type, evaluation: Any, techniques: Techniques) -> types.Type:
+    return position_type(cls)
+
+
+def _evaluator(cls: type, evaluation: Any, techniques: Techniques) -> types.Type:
+    return evaluation.type
+
+
+Position = Annotated[Any, _position]
+"""A position of the class for which a kernel is specialised."""
+
+Evaluator = Annotated[Any, _evaluator]
+"""The evaluation for which a kernel is specialised."""
+
+Words = Annotated[Any, types.uint64[::1]]
+"""An array of 64-bit words: packed positions, or a table."""
+
+Numbers = Annotated[Any, types.int64[::1]]
+
+_SCALARS: dict[Any, types.Type] = {
+    int: types.int64,
+    float: types.float64,
+    bool: types.boolean,
+    Bits: types.uint64,
+    type(None): types.void,
+}
+
+
+def _argument_type(hint: Any, cls: type, evaluation: Any, techniques: Techniques) -> types.Type:
+    """Return the compiled type that an annotation means."""
+    if hint in _SCALARS:
+        return _SCALARS[hint]
+    if isinstance(hint, type):
+        return position_type(hint)  # of a NamedTuple
+    (meaning,) = hint.__metadata__
+    return meaning if isinstance(meaning, types.Type) else meaning(cls, evaluation, techniques)
+
+
+@overload
+def compiled(function: F, /) -> F: ...
+@overload
+def compiled(*, inline: bool = True) -> Callable[[F], F]: ...
+def compiled(function: Any = None, /, *, inline: bool = True) -> Any:
+    """Mark a function as usable in compiled code: a rule of a game, or what rules call.
+
+    From Python it stays the plain function.  Inside a search it is compiled for the types at hand,
+    and inlined unless *inline* is false, which suits large ones.  It may use numbers, tuples,
+    loops, constants of its module and other such functions; a function that does not compile is a
+    :class:`ContractError` that names it, when a search first needs it.
+    """
+    if function is not None:
+        require_callable(function, "what @compiled is put before")
+        return usable_in_compiled_code(function, inline)
+    return functools.partial(usable_in_compiled_code, inline=inline)
+
+
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Make a kernel, of the types that its annotations say (see the module's text)."""
+    return Kernel(function)
+
+
+class Kernel(Interpretable):
+    """Machine code that Python calls: one source, one specialisation for a position type.
+
+    A kernel with an ``Evaluator`` among its arguments has one for each pair of a position class
+    and an evaluation.
+    """
+
+    def __init__(self, function: Callable[..., Any]):
+        self.__doc__ = function.__doc__
+        self.function = function
+        self.name = f"{function.__module__}.{function.__qualname__}"
+        self._ready: dict[Any, Callable[..., Any]] = {}
+        self.dispatcher = numba.njit(
+            nogil=True, error_model="numpy", _nrt=False, pipeline_class=KernelCompiler
+        )(function)
+        if jit_enabled():
+            self.dispatcher._can_compile = False
+
+    @functools.cached_property
+    def _hints(self) -> dict[str, Any]:
+        """The annotations of the arguments in their order, and then that of the result."""
+        return typing.get_type_hints(self.function, include_extras=True)
+
+    @functools.cached_property
+    def _estimates(self) -> bool:
+        return Evaluator in self._hints.values()
+
+    def signature(self, cls: type, evaluation: Any = None, techniques: Techniques = ()) -> Any:
+        """The numba signature for a position class, from the annotations."""
+        *arguments, result = (
+            _argument_type(hint, cls, evaluation, techniques) for hint in self._hints.values()
+        )
+        return result(*arguments)
+
+    def __call__(self, *args: Any) -> Any:
+        return self.dispatcher(*args)
+
+    def specialise(
+        self, cls: type, evaluation: Any = None, techniques: Techniques = ()
+    ) -> Callable[..., Any]:
+        """The machine code for positions of class *cls*: loaded, or compiled and kept.
+
+        *techniques* are those from outside whose hooks it calls.  For rules in plain Python it is
+        plain Python, too.
+
+        It takes arguments of just the types of the signature, in a seventh of the time
+        that numba needs to look at them.  :class:`GameError` if the rules of the game do
+        not compile.
+        """
+        if is_plain(cls):
+            return interpret(self.function, cls, techniques)
+        kind = evaluation.type if self._estimates else None
+        key = cls, kind, techniques
+        ready = self._ready.get(key)  # without waiting for what others compile
+        if ready is not None:
+            return ready
+        with _specialising:
+            if key not in self._ready:
+                self._ready[key] = self._specialise(cls, evaluation if kind else None, techniques)
+            return self._ready[key]
+
+    def _specialise(self, cls: type, evaluation: Any, techniques: Techniques) -> Callable[..., Any]:
+        cache = self.dispatcher._cache = KernelCache(self, cls, evaluation, techniques)
+        self.dispatcher._can_compile = True
+        try:
+            signature = self.signature(cls, evaluation, techniques)
+            with cache.turn(signature), _without_garbage_collection():
+                return self.dispatcher.compile(signature)  # type: ignore[no-any-return]
+        except CutnodeError:
+            raise
+        except Exception as error:
+            raise diagnose(cls, error, evaluation, techniques) from error
+        finally:
+            self.dispatcher._can_compile = False
+
+    def callees(self) -> set[Kernel]:
+        """The kernels that this one calls, itself or through plain functions of the engine."""
+        found: set[Kernel] = set()
+        seen: set[Any] = set()
+        waiting = [self.function]
+        while waiting:
+            function = waiting.pop()
+            seen.add(function)
+            for name in function.__code__.co_names:
+                called = function.__globals__.get(name)
+                if isinstance(called, Kernel):
+                    found.add(called)
+                elif isinstance(called, FunctionType) and called not in seen:
+                    waiting.append(called)
+        return found - {self}
+
+
+@contextlib.contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Numba makes millions of objects, of which few are garbage: a tenth of its time."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+_infer_partially = TypeInferer.return_types_from_partial
+
+
+def _return_type(inferer: Any) -> Any:
+    """The type that a function returns that calls itself: as its signature says, if it does.
+
+    Numba infers the types of the whole function once more at each such call; to take the
+    declared type instead halves the time that a recursive kernel needs to compile.
+    """
+    variables = (inferer.typevars[var.name] for var in inferer._get_return_vars())
+    declared = {variable.type for variable in variables if variable.locked}
+    return declared.pop() if len(declared) == 1 else _infer_partially(inferer)
+
+
+TypeInferer.return_types_from_partial = _return_type
+
+
+def _implementation(template: Any, args: Any, keywords: Any) -> Any:
+    """The function that is compiled for arguments of these types, whoever calls it.
+
+    Numba compiles it again for each set of its callers' flags: for kernels, for what they inline
+    and for what they call.
+    """
+    flags = ConfigStack.top_or_none()
+    set_flags = {} if flags is None else flags._values
+    shared = frozenset(
+        (name, str(value))
+        for name, value in set_flags.items()
+        if name not in _OF_THE_CALLER and value != flags.options[name].default
+    )
+    key = template.context, tuple(args), tuple(keywords.items()), shared
+    found = template._impl_cache.get(key)
+    return template._build_impl(key, args, keywords) if found is None else found
+
+
+_OF_THE_CALLER = {"forceinline", "no_cfunc_wrapper", "no_cpython_wrapper", "release_gil"}
+"""Flags that say nothing about the functions that one calls."""
+
+_OverloadFunctionTemplate._get_impl = _implementation
+
+
+def _name_of_layout(record: Any) -> tuple[str, tuple[str]]:
+    """The part of a symbol that says which record a function takes.
+
+    Numba's is a number that counts types in one process.  Code from the cache keeps its symbols: of
+    two records with one number in the processes that compiled them, the second would run the
+    functions of the first.
+    """
+    return "Record", (blake2b(record.name.encode(), digest_size=16).hexdigest(),)
+
+
+types.Record.mangling_args = property(_name_of_layout)
+
+
+@typeof_impl.register(Kernel)
+def _typeof_kernel(kernel: Kernel, context: Any) -> types.Type:
+    return types.Dispatcher(kernel.dispatcher)

@@ -1,0 +1,109 @@
+"""The memory of kernels: numbers and arrays by name, which Python reads and writes as well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from cutnode.contract.dispatch import is_plain
+from cutnode.contract.native import for_kernel, records
+from cutnode.contract.positions import unpack
+
+__all__ = ["Memory"]
+
+
+class Memory:
+    """The zeroed memory that a kernel works in: one field for each of a structured dtype.
+
+    ``words[name]`` is a field as a mutable sequence, of one element if it is a number.
+    ``argument`` is what the kernel gets: a record, or for rules in plain Python
+    (*cls* is a position class) an object with attributes.
+    """
+
+    def __init__(self, cls: Any, dtype: np.dtype[Any]):
+        self.words: dict[str, Any]
+        self.argument: Any
+        self.record: Any
+        """The same with fields as attributes, for plain functions of the engine."""
+        if is_plain(cls):
+            fields = {name: _plain_field(dtype[name]) for name in dtype.names or ()}
+            self.argument = self.record = SimpleNamespace(**fields)
+            self.words = {
+                name: value if isinstance(value, list) else _Number(self.record, name)
+                for name, value in fields.items()
+            }
+        else:
+            memory = records(1, dtype)
+            self.argument, self.record = for_kernel(memory), memory[0]
+            raw = memory.view(np.ndarray)
+            self.words = {name: raw[name].reshape(-1) for name in dtype.names or ()}
+        self._blocks: dict[Sequence[str], Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a number."""
+        return self.words[name][0]
+
+    def __setitem__(self, name: str, value: float) -> None:
+        self.words[name][0] = value
+
+    def position(self, name: str, example: Any) -> Any:
+        """Return a field that is a packed position; *example* is any position of its class."""
+        words = self.words[name]
+        return words[0] if isinstance(words, list) else unpack(words, 0, example)
+
+    def fill(self, name: str, value: int) -> None:
+        """Set every element of a field."""
+        words = self.words[name]
+        words[:] = [value] * len(words) if isinstance(words, list) else value
+
+    def numbers(self, names: tuple[str, ...]) -> dict[str, int]:
+        """Return some fields that are integers."""
+        block = self._block(names)
+        if block is None:
+            return {name: int(self.words[name][0]) for name in names}
+        return dict(zip(names, block.tolist(), strict=True))
+
+    def clear(self, names: tuple[str, ...]) -> None:
+        """Set some fields that are integers to zero."""
+        block = self._block(names)
+        if block is None:
+            for name in names:
+                self.words[name][0] = 0
+        else:
+            block[:] = 0
+
+    def _block(self, names: tuple[str, ...]) -> Any:
+        """Return fields that lie side by side as one array, read at once; None if they do not."""
+        if names not in self._blocks:
+            self._blocks[names] = None
+            fields = [self.words[name] for name in names]
+            if all(isinstance(field, np.ndarray) and field.dtype == np.int64 for field in fields):
+                places = [field.ctypes.data for field in fields]
+                if places == list(range(places[0], places[0] + 8 * len(places), 8)):
+                    block = np.lib.stride_tricks.as_strided(fields[0], (len(places),), (8,))
+                    self._blocks[names] = block
+        return self._blocks[names]
+
+
+def _plain_field(dtype: np.dtype[Any]) -> Any:
+    zero = 0.0 if dtype.base.kind == "f" else 0
+    return [zero] * dtype.shape[0] if dtype.shape else zero
+
+
+class _Number:
+    """An attribute of an object, as a sequence of one element."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: Any, name: str):
+        self.owner = owner
+        self.name = name
+
+    def __getitem__(self, index: int) -> Any:
+        return getattr(self.owner, self.name)
+
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        setattr(self.owner, self.name, value)

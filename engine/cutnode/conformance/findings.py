@@ -1,0 +1,39 @@
+"""Findings: breaches of the contract, and the verb that each is about."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+
+from cutnode.contract.dispatch import VERBS
+from cutnode.contract.loading import Game
+from cutnode.contract.notation import FOR_PEOPLE
+
+__all__ = ["Finding", "raised", "raising_verb"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that a game does against the contract."""
+
+    verb: str
+    position: str
+    """Where it was seen, in the game's notation; empty if it is about the game as a whole."""
+    message: str
+
+    def __str__(self) -> str:
+        where = f" at {self.position!r}" if self.position else ""
+        return f"{self.verb}{where}: {self.message}"
+
+
+def raising_verb(error: Exception, game: Game) -> str:
+    """The function of the contract in which an exception was raised; empty if in none."""
+    verbs = {getattr(game.module, name, None): name for name in (*VERBS, *FOR_PEOPLE)}
+    codes = {getattr(rule, "__code__", None): name for rule, name in verbs.items()}
+    frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return next((codes[code] for code in reversed(frames) if code in codes), "")
+
+
+def raised(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"raises {type(error).__name__}: {lines[0] if lines else ''}"

@@ -1,0 +1,322 @@
+"""The board of a game, declared once: where its cells lie, and what can stand on them.
+
+A game with a board says so at module level, or for each variant on the position class::
+
+    CELLS = Grid(3, 3, contents={".": "empty", "x": "first player", "o": "second player"})
+
+    @compiled
+    def cell(position, index):
+        # 0, 1 or 2: the number of the content of a cell, in the order of ``contents``
+        ...
+
+Cells are numbered from 0, row by row from the top, each row from the left.  From the declaration
+and :func:`cell` come the drawing of a position, with colours in a terminal, and its text: the
+letters of the rows with ``/`` between them.  The way back takes one function more::
+
+    def from_cells(contents, mover, start):
+        # the position with these contents, a number for each cell
+        ...
+
+*start* is the first position of the variant, and :class:`PositionError` says what is wrong with a
+board.  Where the board does not tell who is to move, ``players`` names both players, and the
+game's ``mover(position)`` gives one of these names, which then stands behind the board (by
+default ``turn`` says whose turn it is).  A game
+of which more is to be seen than its cells writes that below a drawing: ``caption(position)``.
+
+A symbol may have a glyph, for screens that can show it: ``glyphs={"x": "●", "o": "○"}``.
+
+Symbols can be longer than a letter, such as the numbers of :func:`counts`; a text has blanks
+between them, and the game reads it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypedDict, Unpack
+
+from cutnode.contract.errors import GameError, PositionError
+from cutnode.contract.text import is_board, parse_rows, quoted
+
+__all__ = ["STONES", "Cells", "Grid", "Hexagons", "Look", "Points", "Triangles", "counts"]
+
+Place = tuple[float, float]
+"""The middle of a cell: to the right, and down."""
+
+COLOURS = ("2", "1;31", "1;34", "1;33", "1;32", "1;35", "1;36")
+"""How a terminal shows contents (ANSI); the first one, of empty cells, is faint."""
+
+MARKS = {".": "empty", "x": "first player", "o": "second player"}
+
+STONES = {".": "·", "x": "●", "o": "○"}
+"""Glyphs of games that are played with stones of two colours."""
+
+
+LONGEST_LEGEND = 16
+"""So many contents a legend explains, at most: more are numbers that explain themselves."""
+
+
+LEGEND_WIDTH = 79
+"""Columns of a terminal that a line of a legend takes, at most."""
+
+
+class Look(TypedDict, total=False):
+    """How a board is drawn, where people see it; by default as plain text."""
+
+    colours: bool
+    """In the colours of a terminal (ANSI)."""
+    glyphs: bool
+    """With the glyphs of symbols that have one."""
+    marked: Collection[int]
+    """Cells that stand out, such as those of the last move, where there are colours."""
+
+
+def counts(name: str, most: int) -> dict[str, str]:
+    """Return the contents of cells that hold nothing, or up to *most* of what has a name."""
+    return {"0": "empty"} | {str(count): f"{name} {count}" for count in range(1, most + 1)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """A board of any shape: its cells and their contents."""
+
+    contents: Mapping[str, str] = field(default_factory=lambda: dict(MARKS))
+    """The symbol and the name of each content, empty cells first.
+
+    Contents whose names begin with the same word, such as ``white``, have one colour.
+    """
+    glyphs: Mapping[str, str] = field(default_factory=dict)
+    """The Unicode character that stands for a symbol where people can see it, by symbol.
+
+    Symbols without a glyph are shown as they are; texts of positions have symbols only.
+    :class:`GameError` if one stands for no content.
+    """
+    players: Mapping[str, str] = field(default_factory=dict)
+    """How texts name the two players, if they have to say who is to move, and how messages do."""
+    row_names: Sequence[str] = ()
+    """The names of the rows from the top, drawn before them."""
+    column_names: Sequence[str] = ()
+    """The names of the columns from the left, drawn below the board."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.players, Mapping):
+            raise GameError(
+                f"players of a board are a dictionary, as in {{'x': 'first', 'o': 'second'}}; "
+                f"got {self.players!r}"
+            )
+        unknown = ", ".join(map(repr, self.glyphs.keys() - self.contents.keys()))
+        if unknown:
+            raise GameError(
+                f"glyphs stand for contents: {', '.join(self.contents)}, and not for {unknown}"
+            )
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places of the cells, in the order of their numbers."""
+        raise NotImplementedError
+
+    @property
+    def rows(self) -> list[range]:
+        """The cells of each row, the top row first."""
+        lengths = [len(list(row)) for _, row in itertools.groupby(y for _, y in self.places)]
+        return [range(end - length, end) for length, end in _ends(lengths)]
+
+    @property
+    def sides(self) -> list[str]:
+        """The first words of the names of the players' pieces, the first player's first."""
+        words = (_side(symbol, name) for symbol, name in self.contents.items())
+        found = list(dict.fromkeys(filter(None, words)))[:2]
+        players = [player.partition(" ")[0] for player in self.players.values()]
+        return players if set(players) == set(found) else found
+
+    @property
+    def owners(self) -> list[int | None]:
+        """The player, 0 or 1, whose piece each content is; None for what is nobody's."""
+        sides = self.sides
+        words = [_side(symbol, name) for symbol, name in self.contents.items()]
+        return [sides.index(word) if word in sides else None for word in words]
+
+    def symbols(self, contents: Sequence[int]) -> list[str]:
+        """Return the symbol of each content."""
+        known = tuple(self.contents)
+        return [known[content] for content in contents]
+
+    def text(self, contents: Sequence[int], mover: str = "") -> str:
+        """Return a board as one line: rows with ``/`` between them, and who is to move."""
+        symbols = self.symbols(contents)
+        gap = " " * (max(map(len, self.contents)) > 1)
+        rows = f"{gap}/{gap}".join(gap.join(symbols[row.start : row.stop]) for row in self.rows)
+        return f"{rows} {mover}" if self.players else rows
+
+    def draw(self, contents: Sequence[int], caption: str = "", **look: Unpack[Look]) -> str:
+        """Return a board as a person wants to see it: a line for each row, and a caption."""
+        colours, marked = look.get("colours", False), look.get("marked", ())
+        symbols, styles = self._shown(self.symbols(contents), look), self._styles()
+        width = max(map(len, symbols))
+        places = self.places
+        left = min(x for x, _ in places)
+        names = self._names_of_rows()
+        margin = max(map(len, names)) + 1 if any(names) else 0
+        lines = []
+        for name, row in zip(names, self.rows, strict=True):
+            line, end = name.ljust(margin), 0
+            for cell in row:
+                column = round((width + 1) * (places[cell][0] - left))
+                symbol = symbols[cell].rjust(width)
+                if colours:
+                    style = styles[contents[cell]] + ";7" * (cell in marked)
+                    symbol = f"\x1b[{style}m{symbol}\x1b[0m"
+                line += " " * (column - end) + symbol
+                end = column + width
+            lines.append(line)
+        if self.column_names:
+            last = self.rows[-1]
+            right = places[last[0]][0] - left if len(last) == len(self.column_names) else 0
+            indent = " " * (margin + round((width + 1) * right))
+            lines.append(indent + " ".join(name.rjust(width) for name in self.column_names))
+        return "\n".join([*lines, caption] if caption else lines)
+
+    def legend(self, contents: Sequence[int], **look: Unpack[Look]) -> str:
+        """Return what the symbols on a board mean, in lines; "" if there are none, or too many."""
+        standing = sorted({*contents} - {0})
+        if len(self.contents) > LONGEST_LEGEND:
+            return ""
+        styles, names = self._styles(), tuple(self.contents.values())
+        lines, end = [""], 0
+        symbols = self._shown(self.symbols(standing), look)
+        for content, symbol in zip(standing, symbols, strict=True):
+            if symbol.isspace():
+                continue
+            width = len(symbol) + len(names[content]) + 3
+            if end + width > LEGEND_WIDTH:
+                lines.append("")
+                end = 0
+            if look.get("colours", False):
+                symbol = f"\x1b[{styles[content]}m{symbol}\x1b[0m"
+            lines[-1] += "  " * (end > 0) + f"{symbol} {names[content]}"
+            end += width
+        return "\n".join(lines)
+
+    def _shown(self, symbols: Sequence[str], look: Look) -> list[str]:
+        if not look.get("glyphs", False):
+            return [*symbols]
+        return [self.glyphs.get(symbol, symbol) for symbol in symbols]
+
+    def _names_of_rows(self) -> Sequence[str]:
+        return self.row_names or [""] * len(self.rows)
+
+    def _styles(self) -> list[str]:
+        """Return how a terminal shows each content: those of one owner alike."""
+        owners = [name.partition(" ")[0] for name in self.contents.values()]
+        known = list(dict.fromkeys(owners))
+        return [COLOURS[known.index(owner) % len(COLOURS)] for owner in owners]
+
+    def is_board(self, text: str) -> bool:
+        """Return whether a text looks like a board, not like a line of moves."""
+        letters = "".join(self.contents).lower()
+        used = set("".join(text.lower().split()))
+        return is_board(text, letters[0]) or (bool(used) and used <= set(letters))
+
+    def read(self, text: str, example: str) -> tuple[list[int], str]:
+        """Return the contents of a board and who is to move; *example* is a text that is one."""
+        mover = ""
+        if self.players:
+            text, mover = self._read_mover(text, example)
+        lines = ["".join(line.split()).lower() for line in re.split(r"[/\n]", text)]
+        lines = [line for line in lines if line and line != "".join(self.column_names).lower()]
+        names = self._names_of_rows()
+        if len(lines) == len(names):
+            lines = [line.removeprefix(name) for line, name in zip(lines, names, strict=True)]
+            if self.players and len(lines[-1]) == len(self.rows[-1]) - 1:
+                raise PositionError(
+                    f"the last row is too short, or it is not said who is to move: "
+                    f"{' or '.join(self.players)}"
+                )
+        known = [letter.lower() for letter in self.contents]
+        lengths = [len(row) for row in self.rows]
+        cells = "".join(parse_rows("/".join(lines), lengths, "".join([*known[1:], known[0]])))
+        return [known.index(letter) for letter in cells], mover
+
+    def _read_mover(self, text: str, example: str) -> tuple[str, str]:
+        names = "|".join(map(re.escape, self.players))
+        said = re.fullmatch(rf"(.*)[\s/]({names})(\s+to\s+move)?\s*", text, re.DOTALL | re.I)
+        if not said:
+            raise PositionError(
+                f"after the board, say who is to move: {' or '.join(self.players)}, "
+                f"as in {quoted(example)}"
+            )
+        return said[1], next(name for name in self.players if name.lower() == said[2].lower())
+
+
+def _side(symbol: str, name: str) -> str:
+    """Return the first word of a piece's name, as ``white`` of ``white king``; "" if it is none."""
+    side, _, kind = name.partition(" ")
+    return "" if not symbol.strip() or not kind or kind.isdigit() else side
+
+
+@dataclass(frozen=True)
+class Grid(Cells):
+    """Rows and columns of squares."""
+
+    height: int
+    width: int
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return tuple((float(x), float(y)) for y in range(self.height) for x in range(self.width))
+
+
+@dataclass(frozen=True)
+class Hexagons(Cells):
+    """Rows of hexagons, each half a cell to a side of the row above.
+
+    A row that is longer than the one above begins to the left of it, any other to the right:
+    ``Hexagons((3, 4, 5, 4, 3))`` is a hexagon, and ``Hexagons((11,) * 11)`` the rhombus of Hex.
+    """
+
+    lengths: tuple[int, ...]
+    edges: Sequence[tuple[int | None, Sequence[int]]] = ()
+    """The edges that stones connect: the player whose edge it is, 0 or 1, or None if it is both
+    players', and its cells from one end to the other."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        found, left = [], 0.0
+        for y, (above, length) in enumerate(itertools.pairwise((0, *self.lengths))):
+            left += 0 if y == 0 else -0.5 if length > above else 0.5
+            found += [(left + x, float(y)) for x in range(length)]
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Triangles(Cells):
+    """A triangle of triangles: one in the first row, and two more in each row below."""
+
+    side: int
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        rows = range(self.side)
+        return tuple((float(x - y), float(y)) for y in rows for x in range(2 * y + 1))
+
+
+@dataclass(frozen=True)
+class Points(Cells):
+    """Points and the lines between them, such as the board of Nine Men's Morris.
+
+    The *coordinates*, to the right and down, go from the top row to the lowest, and in each row
+    from the left; *lines* are pairs of numbers of points.
+    """
+
+    coordinates: tuple[Place, ...]
+    lines: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return self.coordinates
+
+
+def _ends(lengths: list[int]) -> list[tuple[int, int]]:
+    return list(zip(lengths, itertools.accumulate(lengths), strict=True))

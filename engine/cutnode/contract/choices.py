@@ -1,0 +1,115 @@
+"""What people choose by name, and the sizes that a help page shows.
+
+This module imports nothing, so a command line knows all of it before anything is loaded.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AIMS",
+    "CLUSTER_POSITIONS",
+    "DRIVERS",
+    "ENGINES",
+    "LARGE_LAYER",
+    "LAYER_MEMORY",
+    "METRICS",
+    "MOST_ELO",
+    "MOST_PROOF_SHARE",
+    "PRIORS",
+    "RECORDED_NODES",
+    "RECORDED_SEARCHES",
+    "ROLLOUTS",
+    "SEARCHES",
+    "SELECTIONS",
+    "SOLVERS",
+    "STYLES",
+    "TREE_ENDINGS",
+    "TREE_MEMORY",
+]
+
+DRIVERS = ("alphabeta", "mtdf")
+"""How a depth is searched: with a window around the last score, or with null windows only,
+from the last score on (MTD(f), A. Plaat et al., 1996)."""
+
+ENGINES = ("alphabeta", "mcts")
+"""How a position is searched: by alpha-beta, or by Monte Carlo tree search."""
+
+SEARCHES = (*ENGINES, "auto")
+"""The same, or by the one of them that does better in a trial."""
+
+SOLVERS = ("alphabeta", "pn", "auto")
+"""How a value is proven: by alpha-beta (where play can go round, in memory first), by proof
+numbers, or by the one of them that gets there first."""
+
+AIMS = ("moves", "games")
+"""What parameters are fitted by: what the moves chosen with them lose, or the games they win."""
+
+STYLES = {
+    "balanced": (25, 15, 30, 15, 10, 5),
+    "aggressive": (15, 5, 25, 10, 5, 40),
+    "economic": (30, 25, 15, 20, 10, 0),
+}
+"""Styles of play: the weights of :class:`~cutnode.kernels.optionality.Optionality` in order."""
+
+MOST_PROOF_SHARE = 0.9
+"""The largest part of its limits in which a search tries a proof."""
+
+MOST_ELO = 2000
+"""Sequential tests ask for no larger difference between two players."""
+
+# Monte Carlo tree search
+
+SELECTIONS = ("uct", "puct")
+"""How a child is selected: by UCT, or by PUCT, which has priors."""
+
+PRIORS = ("uniform", "order", "evaluation")
+"""By what PUCT takes moves for promising before the first playout: by nothing, by the game's
+``order``, or by the evaluation of the positions after them.
+
+Of 40 games at 0.1 s a move between ``"evaluation"`` and UCT the first won 39 in chess, which has
+no order, and had 0.65 of the points in Kalah; 0.575 in Connect Four and in Breakthrough on 6x6 do
+not decide it."""
+
+ROLLOUTS = ("uniform", "order", "bounds")
+"""How a playout goes on beyond the tree: at random; mostly by the game's ``order``; or at random
+with forced moves, until the game's ``bounds`` say who wins.
+
+Of games at 50 ms a move between ``"bounds"`` and ``"uniform"`` the first won 8 of 10 in Connect
+Four, and as many in Breakthrough on 6x6."""
+
+TREE_MEMORY = 512 << 20
+"""Bytes for the tree."""
+
+# Trees that are recorded
+
+RECORDED_SEARCHES = ("search", "alphabeta", "minimax")
+"""The search with its techniques, and the plain references."""
+
+RECORDED_NODES = 100_000
+"""A search of more nodes is not recorded unless asked for: it takes seconds."""
+
+TREE_ENDINGS = {
+    "mermaid": (".mmd", ".mermaid"),
+    "dot": (".dot", ".gv"),
+    "json": (".json",),
+    "svg": (".svg",),
+}
+"""The formats of a drawn tree, and the endings of their files."""
+
+# Tablebases and clusters
+
+METRICS = {
+    "dtm": "plies to the end of the game",
+    "dtc": "plies to the next layer, or to the end of the game",
+    "wdl": "none: only win, draw and loss",
+}
+"""The distances that a tablebase can keep."""
+
+LAYER_MEMORY = 4 << 30
+"""Bytes for a layer that is solved."""
+
+LARGE_LAYER = 1 << 24
+"""Indices of a layer from which on all workers of a cluster solve it together."""
+
+CLUSTER_POSITIONS = 2_000_000
+"""The positions that a cluster's driver expands at most, some 130 bytes each in Connect Four."""

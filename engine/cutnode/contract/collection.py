@@ -1,0 +1,133 @@
+"""The games that have a name: what their sources say, without loading them.
+
+A list of games, and the completion of what a person types, cost no import of a game.
+"""
+
+from __future__ import annotations
+
+import ast
+import pkgutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = [
+    "COLLECTION",
+    "EVALUATION",
+    "FOLDER",
+    "PACKAGE",
+    "Description",
+    "described",
+    "former_name",
+    "functions_of_file",
+    "game_names",
+    "is_file_of_engine",
+    "is_of_engine",
+    "position_sets",
+]
+
+COLLECTION = "cutnode.games"
+"""The package whose modules are known by their bare names."""
+
+PACKAGE = Path(__file__).parents[1]
+FOLDER = PACKAGE / "games"
+"""The folder of that package."""
+
+FORMER = {COLLECTION: "games", "cutnode": "engine"}
+"""What packages were called before version 0.3: files that were saved then have these
+names, and so have keys of tables."""
+
+POSITIONS = FOLDER / "positions"
+"""Where sets of their positions are: a folder for each game, a text file for each set."""
+
+EVALUATION = "evaluate_"
+"""How the functions of estimates begin that can be asked for by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What the source of a game says of it."""
+
+    name: str
+    about: str
+    """The first line of its text."""
+    variants: tuple[str, ...]
+    """``VARIANTS``: some that lists offer, the usual one first."""
+    evaluations: tuple[str, ...]
+    """The estimates that it defines, beside its usual one."""
+    record_suffix: str
+    """How files of its own format of games end; "" if it has none."""
+
+
+def is_of_engine(module: str) -> bool:
+    """Return whether a module of this name is part of the engine, and not a game."""
+    return f"{module}.".startswith("cutnode.") and not f"{module}.".startswith(f"{COLLECTION}.")
+
+
+def former_name(module: str) -> str:
+    """Return what a module of cutnode was called before version 0.3; others as they are."""
+    for name, former in FORMER.items():
+        if f"{module}.".startswith(f"{name}."):
+            return former + module.removeprefix(name)
+    return module
+
+
+def is_file_of_engine(path: str | Path) -> bool:
+    """Return whether a source file is part of the engine, and not of a game."""
+    return Path(path).is_relative_to(PACKAGE) and not Path(path).is_relative_to(FOLDER)
+
+
+def game_names() -> list[str]:
+    """Return the names of the games that need no path, sorted."""
+    return sorted(info.name for info in pkgutil.iter_modules([str(FOLDER)]))
+
+
+def position_sets(game: str) -> dict[str, Path]:
+    """Return the files of a game's sets of positions, by their names; none for other games."""
+    return {path.stem: path for path in sorted((POSITIONS / game).glob("*.txt"))}
+
+
+def described(source: str) -> Description:
+    """Describe a game by its name, or by the path of its file, from its source alone.
+
+    :class:`OSError` or :class:`SyntaxError` if there is none that can be read.
+    """
+    path = Path(source) if source.endswith(".py") else FOLDER / f"{source}.py"
+    if not path.is_file() and path.parent == FOLDER:
+        path = FOLDER / source / "__init__.py"
+    tree = ast.parse(path.read_bytes())
+    about = (ast.get_docstring(tree) or "").partition("\n")[0]
+    evaluations = tuple(
+        node.name.removeprefix(EVALUATION)
+        for node in _functions(tree)
+        if node.name.startswith(EVALUATION)
+    )
+    variants = _literal(tree, "VARIANTS", ())
+    suffix = str(_literal(tree, "RECORD_SUFFIX", ""))
+    return Description(source, about, tuple(map(str, variants)), evaluations, suffix)
+
+
+def functions_of_file(path: str, parameters: int) -> list[str]:
+    """Return the names of the functions in a file that take so many parameters, without loading it.
+
+    :class:`OSError` or :class:`SyntaxError` if it cannot be read.
+    """
+    tree = ast.parse(Path(path).read_bytes())
+    return [node.name for node in _functions(tree) if len(node.args.args) == parameters]
+
+
+def _functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def _literal(tree: ast.Module, name: str, default: Any) -> Any:
+    """Return the literal that a module assigns to a name, if it does."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Name) and target.id == name for target in node.targets
+        ):
+            try:
+                return ast.literal_eval(node.value)
+            except ValueError:
+                return default
+    return default

@@ -1,0 +1,123 @@
+"""Arrays that compiled code reads and does not contain: the weights of an evaluation.
+
+An array that compiled code finds in its module becomes part of the machine code, and of
+every file in which that is kept.  A :class:`Constant` stays outside: the machine code names
+it, and the name is resolved when the code is compiled or loaded, so processes share files
+wherever their arrays lie.  In compiled code and in plain Python it is indexed alike::
+
+    WEIGHTS = Constant("othello.weights", np.load(...))
+
+    @compiled
+    def score(position):
+        return WEIGHTS[position.mine & Bits(0xFF)]
+
+Make them where a game's module is loaded: code that is loaded from the cache needs the name.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model, typeof_impl
+from numba.np.numpy_support import from_dtype
+
+from cutnode.contract.errors import GameError
+from cutnode.contract.native import in_compiled_code
+
+__all__ = ["Constant", "ConstantType", "pointer", "symbol_of"]
+
+_kept: list[Any] = []
+"""Every array whose address machine code may hold."""
+
+
+class Constant:
+    """A flat array of numbers with a name, which nobody changes.
+
+    *name* tells it from all others of the process (begin with that of the game); *array* has
+    one dimension, and is copied.  ``constant[index]`` is an ``int`` or a ``float``; an index is
+    from 0, and compiled code does not look whether it is below the length.  A constant of the
+    same name takes the place of an earlier one in what is compiled or loaded later.
+    :class:`GameError` if the array is not one of numbers in a row.
+    """
+
+    def __init__(self, name: str, array: Any):
+        self.name = name
+        array = np.asarray(array)
+        if array.ndim != 1 or array.dtype.kind not in "iuf":
+            raise GameError(
+                f"the constant {name} is an array of {array.ndim} dimensions of {array.dtype}; "
+                f"a constant has one dimension, and numbers"
+            )
+        self.array = _aligned(array)
+        self.array.flags.writeable = False
+        _kept.append(self.array)
+        llvm.add_symbol(symbol_of(name), self.array.ctypes.data)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.array[int(index)].item()
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+
+def _aligned(array: Any) -> Any:
+    """A copy that begins with a cache line: vectors then are not divided between two."""
+    line = 64
+    memory = np.empty(array.nbytes + line, np.uint8)
+    start = -memory.ctypes.data % line
+    copy = memory[start : start + array.nbytes].view(array.dtype)
+    copy[:] = array
+    return copy
+
+
+def symbol_of(name: str) -> str:
+    return f"cutnode.{name}"
+
+
+class ConstantType(types.Opaque):  # type: ignore[misc]
+    def __init__(self, name: str, dtype: Any):
+        self.symbol = symbol_of(name)
+        self.element = from_dtype(dtype)
+        super().__init__(name=f"constant {name} of {dtype}")
+
+
+register_model(ConstantType)(models.OpaqueModel)
+
+
+@typeof_impl.register(Constant)
+def _typeof_constant(constant: Constant, context: Any) -> types.Type:
+    return ConstantType(constant.name, constant.array.dtype)
+
+
+def pointer(context: Any, builder: Any, constant: ConstantType) -> Any:
+    """The first element, in LLVM's terms: a symbol that is not defined here."""
+    symbols = builder.module.globals
+    if constant.symbol not in symbols:
+        kind = context.get_data_type(constant.element)
+        cgutils.add_global_variable(builder.module, kind, constant.symbol).global_constant = True
+    return symbols[constant.symbol]
+
+
+@intrinsic
+def _element(typing: Any, constant: Any, index: Any) -> Any:
+    element = constant.element
+    wide = types.float64 if isinstance(element, types.Float) else None
+    wide = wide or (types.int64 if element.signed else types.uint64)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        value = builder.load(builder.gep(pointer(context, builder, constant), [args[1]]))
+        return context.cast(builder, value, element, wide)
+
+    return wide(constant, types.uint64), generate
+
+
+@in_compiled_code(operator.getitem)
+def _compiled_getitem(constant: Any, index: Any) -> Any:
+    if isinstance(constant, ConstantType):
+        return lambda constant, index: _element(constant, np.uint64(index))
+    return None

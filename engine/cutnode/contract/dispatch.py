@@ -1,0 +1,241 @@
+"""Dispatch: a verb finds its game by the class of the position that it is given.
+
+In compiled code that is decided at compile time, so a search is as specialised as one written
+by hand for the game; in plain Python at run time.  There is no registry: the module that
+defines the position class is the game.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from numbers import Real
+from types import ModuleType
+from typing import Any
+
+from numba import types
+from numba.core import config
+
+from cutnode.contract.collection import COLLECTION, is_of_engine
+from cutnode.contract.errors import GameError
+from cutnode.contract.guarding import guard
+from cutnode.contract.native import in_compiled_code, is_compiled
+from cutnode.contract.numbering import numbering
+
+__all__ = [
+    "DERIVED",
+    "DISPATCHED",
+    "HOOKED",
+    "MAX_VALUE",
+    "PLAIN_COPY",
+    "REQUIRED",
+    "VERBS",
+    "bind",
+    "declared",
+    "defines",
+    "derived",
+    "game_constant",
+    "game_name",
+    "is_plain",
+    "longest_line",
+    "module_of",
+    "runs_plainly",
+    "value_limit",
+    "verb",
+]
+
+PLAIN_COPY = "_plain"
+"""The name of a game's plain copy is that of its module and this."""
+
+MOST_PLIES = 126
+"""The longest line of a search: extensions and quiescence go on beyond its depth."""
+
+GREATEST = 1_000_000
+"""No constant of a game is greater: arrays have as many elements."""
+
+MAX_VALUE = 32000
+"""No value is further from zero."""
+
+
+def module_of(cls: type) -> ModuleType:
+    """The game of a position class: the module that defines it."""
+    try:
+        return sys.modules[cls.__module__]
+    except KeyError:
+        raise GameError(f"the module {cls.__module__!r} of {cls!r} is not loaded") from None
+
+
+def game_name(cls: type) -> str:
+    """The game of a position class, and its variant, as a person writes them."""
+    name, variant = module_of(cls).__name__, getattr(cls, "VARIANT", "")
+    name = name.removeprefix(f"{COLLECTION}.")
+    if getattr(module_of(cls), "PLAIN", False):
+        name = name.removesuffix(PLAIN_COPY)
+    return f"{name}:{variant}" if variant else name
+
+
+def declared(cls: type, name: str) -> Any:
+    """Return what a position class, or else its game's module, declares by a name, or None."""
+    return getattr(cls, name, getattr(module_of(cls), name, None))
+
+
+def game_constant(cls: type, name: str, default: int) -> int:
+    """A number that the game of *cls* may define; :class:`GameError` if it is out of range."""
+    number = getattr(cls, name, getattr(module_of(cls), name, default))
+    if not hasattr(number, "__index__") or not 0 <= number <= GREATEST:
+        raise GameError(
+            f"{name} of {game_name(cls)} must be a whole number from 0 to {GREATEST}, "
+            f"got {number!r}"
+        )
+    return int(number)
+
+
+def longest_line(cls: type) -> int:
+    """The most plies that a search follows a line of play of the game of *cls*."""
+    return min(game_constant(cls, "MAX_PLIES", 512), MOST_PLIES)
+
+
+def value_limit(cls: Any) -> float:
+    """The ``VALUE_LIMIT`` of the game of a position class."""
+    limit = getattr(cls, "VALUE_LIMIT", getattr(module_of(cls), "VALUE_LIMIT", MAX_VALUE))
+    if not isinstance(limit, Real) or not 0 < float(limit) <= MAX_VALUE:
+        raise GameError(
+            f"VALUE_LIMIT of {game_name(cls)} must be a number above 0, at most {MAX_VALUE}, "
+            f"got {limit!r}"
+        )
+    return float(limit)
+
+
+def defines(cls: type, name: str) -> bool:
+    """Return whether the game of *cls* has its own version of a verb."""
+    return callable(getattr(module_of(cls), name, None))
+
+
+VERBS: dict[str, Callable[..., Any]] = {}
+"""The verbs by name; their signatures are the contract."""
+
+DISPATCHED: dict[Callable[..., Any], str] = {}
+"""The names of the verbs by the functions that dispatch on a position's class."""
+
+REQUIRED = frozenset({"moves", "play", "outcome"})
+"""The verbs that every game defines."""
+
+
+def is_plain(cls: Any) -> bool:
+    """Return whether the rules of a position class run as plain Python."""
+    return runs_plainly(module_of(cls))
+
+
+@functools.cache
+def runs_plainly(module: ModuleType) -> bool:
+    """Return whether the rules of a game run as plain Python.
+
+    They do if none is compiled, if the module says ``PLAIN = True``, or if nothing is to
+    be compiled (``NUMBA_DISABLE_JIT=1``).  :class:`GameError` if only some are compiled.
+    """
+    rules = {name: getattr(module, name, None) for name in VERBS}
+    missing = [name for name, rule in rules.items() if callable(rule) and not is_compiled(rule)]
+    if not any(map(callable, rules.values())):
+        return False
+    if config.DISABLE_JIT or getattr(module, "PLAIN", False):
+        return True
+    if missing and any(map(is_compiled, rules.values())):
+        raise GameError(
+            f"{module.__name__} is compiled in part: put @compiled before {', '.join(missing)}"
+        )
+    return bool(missing)
+
+
+def is_foreign(cls: type) -> bool:
+    """Return whether a class comes with Python, numpy or the engine, and so from no game."""
+    module = cls.__module__
+    moves = getattr(module_of(cls), "moves", None)
+    is_game = callable(moves) and moves not in DISPATCHED
+    known = is_of_engine(module) or module.partition(".")[0] in {"numpy", *sys.stdlib_module_names}
+    return known and not is_game
+
+
+def no_position(cls: type) -> GameError:
+    """The error of what is given for a position, and is none."""
+    return GameError(f"a position is what a game makes, not of type {cls.__name__}")
+
+
+def bind(cls: type, name: str) -> Callable[..., Any]:
+    """Return the function of a verb for positions of *cls*; :class:`GameError` if unusable."""
+    default = VERBS[name]
+    if getattr(module_of(cls), name, None) in DISPATCHED:
+        raise no_position(cls)
+    if not defines(cls, name):
+        if name == "key" and is_plain(cls):
+            return numbering(cls, not defines(cls, "reversible"))
+        if name not in REQUIRED:
+            return default
+        if is_foreign(cls):
+            raise no_position(cls)
+        raise GameError(f"game {cls.__module__} does not define {name}(...)")
+    rule: Callable[..., Any] = getattr(module_of(cls), name)
+    parameters, given = _parameters(default), _parameters(rule)
+    if len(given) != len(parameters):
+        raise GameError(
+            f"{cls.__module__}.{name} takes {len(given)} parameters; "
+            f"the contract is {name}({', '.join(parameters)})"
+        )
+    return guard(cls, rule, name) if is_plain(cls) else rule
+
+
+@functools.lru_cache(1000)
+def _parameters(rule: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(rule).parameters)
+
+
+def verb(default: Callable[..., Any]) -> Any:
+    """Make a verb: dispatch on the position's class, with *default* where it is optional."""
+    name = default.__name__
+    VERBS[name] = default
+    call = ", ".join(_parameters(default))
+
+    @functools.wraps(default)
+    def dispatched(position: Any, *args: Any) -> Any:
+        return bind(type(position), name)(position, *args)
+
+    @functools.wraps(default)
+    def specialised(position: Any, *args: Any) -> Any:
+        if not isinstance(position, types.BaseNamedTuple):
+            return None
+        rule = bind(position.instance_class, name)
+        if rule is default:
+            return default
+        if not is_compiled(rule):
+            raise GameError(f"{rule.__module__}.{name} is not compiled: put @compiled before it")
+        # numba binds a verb's parameters by name, a rule may name them as it likes.
+        return eval(f"lambda {call}: rule({call})", {"rule": rule})
+
+    in_compiled_code(dispatched)(specialised)
+    DISPATCHED[dispatched] = name
+    return dispatched
+
+
+HOOKED: dict[Callable[..., Any], Callable[[Sequence[Any]], Callable[..., Any]]] = {}
+"""Functions that call the hooks of techniques, and how they are made for some techniques."""
+
+DERIVED: dict[Callable[..., Any], Callable[[type], Callable[..., Any]]] = {}
+"""Functions of a position that follow from what its game defines, and how they are made."""
+
+
+def derived(make: Callable[[type], Callable[..., Any]]) -> Any:
+    """Make a function of a position from *make*, which says what it is for a class."""
+    made: Callable[[Any], Callable[..., Any]] = functools.cache(make)
+
+    def bound(position: Any, *args: Any) -> Any:
+        return made(type(position))(position, *args)
+
+    functools.update_wrapper(bound, make)
+    DERIVED[bound] = made
+
+    def specialised(position: Any, *args: Any) -> Any:
+        return make(position.instance_class)
+
+    in_compiled_code(bound)(specialised)
+    return bound

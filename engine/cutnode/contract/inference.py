@@ -1,0 +1,146 @@
+"""The types of rules in compiled code, where they are not as numba infers them.
+
+numba takes ``Bits`` with ``int`` for a signed number, and a variable that is one in one branch and
+the other in another for a float.  In rules they mix as in Python, wherever 64 bits can say it:
+
+* ``bits & number``, ``bits | number`` and ``bits ^ number`` are ``Bits``, in two's complement: so
+  ``s & -s``, ``s & (s - 1)`` and ``s | 1 << 63`` mean what they mean in Python.
+* ``bits & 7`` is an ``int``: it is small, so ``(mine & 7) - (theirs & 7)`` may be negative.
+* ``bits // 7`` and ``bits % 7`` are unsigned divisions, and their results an ``int``.
+* ``bits += 1`` and ``bits *= 2``, with a constant, stay ``Bits``.
+* ``-bits``, and any other sum, difference or product of ``Bits`` and ``int``, is a signed ``int``.
+* A variable, or a result, that is ``Bits`` in one place and a constant from 0 on in another is
+  ``Bits``.  With any other ``int`` it is refused: nobody can tell which was meant.
+
+A position is made with the defaults of the fields that are left out.  ``print``, and a ``range`` of
+floats, are refused.  The engine's own code keeps numba's rules.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from numba import types
+from numba.core import ir, typed_passes
+from numba.core.compiler_machinery import register_pass
+from numba.core.errors import TypingError
+from numba.core.ir_utils import mk_unique_var
+
+from cutnode.contract.collection import is_of_engine
+from cutnode.contract.named_tuples import constructor
+
+__all__ = ["RulesTyping"]
+
+_BITWISE = {operator.and_, operator.or_, operator.xor}
+_IN_PLACE = {operator.iand, operator.ior, operator.ixor}
+_GROWING = {operator.iadd, operator.imul}
+_DIVISIONS = {operator.floordiv, operator.mod, operator.ifloordiv, operator.imod}
+
+
+class _Context:
+    """numba's typing context, with the rules of this module before its own."""
+
+    def __init__(self, numbas: Any):
+        self._numbas = numbas
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._numbas, name)
+
+    def resolve_function_type(self, function: Any, args: Any, keywords: Any) -> Any:
+        if isinstance(function, types.NamedTupleClass):
+            return constructor(self._numbas, function.instance_class, args, keywords)
+        resolve = self._numbas.resolve_function_type
+        called = getattr(function, "typing_key", None)
+        _refuse(called, args)
+        typed = _typed(called, args)
+        if typed is None:
+            return resolve(function, args, keywords)
+        operand, result = typed
+        return resolve(function, (operand,) * len(args), {}).replace(return_type=result)
+
+    def unify_pairs(self, first: Any, second: Any) -> Any:
+        if {types.unliteral(first), types.unliteral(second)} == {types.int64, types.uint64}:
+            number = second if types.unliteral(first) == types.uint64 else first
+            return types.uint64 if _is_natural(number) else None
+        return type(self._numbas).unify_pairs(self, first, second)
+
+    def unify_types(self, *kinds: Any) -> Any:
+        unsigned_first = sorted(kinds, key=lambda kind: kind != types.uint64)
+        return type(self._numbas).unify_types(self, *unsigned_first)
+
+
+def _refuse(function: Any, args: Any) -> None:
+    """Raise an error for what numba compiles and rules have no use for."""
+    if function is print:
+        raise TypingError("rules cannot print: run them with NUMBA_DISABLE_JIT=1 to see inside")
+    if function is range and any(isinstance(kind, types.Float) for kind in args):
+        raise TypingError("range takes whole numbers, not floats: divide by //")
+
+
+def _typed(function: Any, args: Any) -> tuple[types.Type, types.Type] | None:
+    """Return the type of an operator's operands, and of its result; None to leave it to numba."""
+    kinds = [types.unliteral(kind) for kind in args]
+    if function is operator.neg and kinds == [types.uint64]:
+        return types.int64, types.int64
+    if len(kinds) != 2 or types.uint64 not in kinds or not all(map(_is_whole, kinds)):
+        return None
+    if kinds[0] == types.uint64:
+        if function in _IN_PLACE or (function in _GROWING and _is_natural(args[1])):
+            return types.uint64, types.uint64
+        if function in _DIVISIONS and _is_natural(args[1]):
+            return types.uint64, types.int64 if args[1].literal_value > 1 else types.uint64
+    if function in _BITWISE | _IN_PLACE and any(map(_is_signed, kinds)):
+        is_small = function is operator.and_ and any(map(_is_natural, args))
+        return types.uint64, types.int64 if is_small else types.uint64
+    return None
+
+
+def _is_whole(kind: types.Type) -> bool:
+    return isinstance(kind, types.Integer | types.Boolean)
+
+
+def _is_signed(kind: types.Type) -> bool:
+    return isinstance(kind, types.Integer) and bool(kind.signed)
+
+
+def _is_natural(kind: types.Type) -> bool:
+    """Return whether a type belongs to a constant from 0 to 2**63 - 1."""
+    return isinstance(kind, types.IntegerLiteral) and 0 <= kind.literal_value < 1 << 63
+
+
+def _build_tuples(function: Any) -> None:
+    """Make constant tuples of their parts.
+
+    From Python 3.12 on ``return 0, 0`` returns one, and numba forgets that its parts are constants.
+    """
+    for block in function.blocks.values():
+        for made in list(block.find_insts(ir.Assign)):
+            if isinstance(made.value, ir.Const) and type(made.value.value) is tuple:
+                parts = []
+                for value in made.value.value:
+                    part = ir.Var(block.scope, mk_unique_var("$part"), made.loc)
+                    parts.append(ir.Assign(ir.Const(value, made.loc), part, made.loc))
+                whole = ir.Expr.build_tuple([part.target for part in parts], made.loc)
+                at = block.body.index(made)
+                block.body[at : at + 1] = [*parts, ir.Assign(whole, made.target, made.loc)]
+                function._definitions[made.target.name] = [whole]
+                function._definitions.update({p.target.name: [p.value] for p in parts})
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class RulesTyping(typed_passes.NopythonTypeInference):  # type: ignore[misc]
+    """numba's inference of types; functions outside the engine follow the rules of this module."""
+
+    _name = "rules_typing"
+
+    def run_pass(self, state: Any) -> bool:
+        if is_of_engine(state.func_id.modname):
+            return bool(super().run_pass(state))
+        numbas = state.typingctx
+        state.typingctx = _Context(numbas)
+        _build_tuples(state.func_ir)
+        try:
+            return bool(super().run_pass(state))
+        finally:
+            state.typingctx = numbas

@@ -1,0 +1,246 @@
+"""The search of limited depth of many positions in one call of compiled code.
+
+It deepens with the same depths and windows as :class:`cutnode.search.searcher.Searcher`, and so
+visits the same nodes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numba
+import numpy as np
+from numba import types
+
+from cutnode.compiler.jit import Evaluator, Position, Words, compiled, kernel
+from cutnode.contract.positions import unpack, width
+from cutnode.contract.stop import NODES, RUNNING, TIME, VALUE
+from cutnode.contract.verbs import INFINITE, NO_MOVE, chance, moves, outcome
+from cutnode.kernels.aspiration import aspiration_window, widened_window
+from cutnode.kernels.chance import chance_root
+from cutnode.kernels.chance_table import begin as begin_chance
+from cutnode.kernels.evaluation import estimate
+from cutnode.kernels.node import SearchMemory
+from cutnode.kernels.quiescence import begin_quiet_counts
+from cutnode.kernels.reference import report_violation
+from cutnode.kernels.scores import final_score, limited
+from cutnode.kernels.search import search_root
+from cutnode.kernels.table import begin
+
+_RESULT = [
+    ("move", np.int64),  # NO_MOVE where the game is over, or chance decides
+    ("depth", np.int64),  # the last that was completed
+    ("nodes", np.int64),
+    ("proven", np.bool_),
+    ("reason", np.int64),  # RUNNING: nothing ended it before its depth; see engine.limits
+]
+
+FOUND = np.dtype([("value", np.int64), *_RESULT], align=True)
+"""The result of a position, as ``Searcher.search`` gives it."""
+
+EXPECTED = np.dtype([("value", np.float64), *_RESULT], align=True)
+"""The result of a position of a game of chance."""
+
+
+CONTROL = np.dtype(
+    [
+        ("current", np.int64),  # the position of the batch that is being searched
+        ("stop_at", np.int64),  # a stop because of time is meant for this one
+        ("cold", np.int64),  # each position starts from nothing
+        ("depth", np.int64),  # the last to search
+        ("first", np.int64),  # the first,
+        ("step", np.int64),  # and how far apart they are
+        ("aspiration", np.int64),
+        ("found", np.int64),  # the score of the best move so far of a depth that is not done,
+        ("best", np.int64),  # that move, or NO_MOVE
+    ],
+    align=True,
+)
+"""The control of a batch, beside the memory of its search."""
+
+
+Found = Annotated[Any, types.Array(numba.from_dtype(FOUND), 1, "C")]
+Expected = Annotated[Any, types.Array(numba.from_dtype(EXPECTED), 1, "C")]
+BatchControl = Annotated[Any, numba.from_dtype(CONTROL)]
+
+
+@compiled(inline=False)
+def unlearn(search):
+    """Forget what searches have learned about moves."""
+    for at in range(len(search.history)):
+        search.history[at] = search.history_weight[at] = 0
+    for at in range(len(search.continuation_history)):
+        search.continuation_history[at] = 0
+    for at in range(len(search.killers)):
+        search.killers[at] = NO_MOVE
+    for at in range(len(search.countermoves)):
+        search.countermoves[at] = NO_MOVE
+    search.late_skipped = search.late_tests = search.late_cutoffs = 0
+
+
+@compiled(inline=False)
+def prepare(batch, search):
+    """Make ready for the next position."""
+    if batch.cold:
+        unlearn(search)
+    for at in range(len(search.excluded_move)):
+        search.excluded_move[at] = NO_MOVE
+    search.nodes = search.root_excluded = search.probcut_level = 0
+    begin_quiet_counts(search)
+
+
+@compiled
+def search_depth(position, evaluation, known, depth, batch, search, table):
+    """The score at a depth, with windows around the one that is *known* (``INFINITE``: none).
+
+    After a stop that is meant for this position it is no score.
+    """
+    low, high = aspiration_window(known, search.aspiration_window)
+    researches = 0
+    while True:
+        search.estimates = 0
+        value = search_root(
+            position,
+            evaluation,
+            np.int64(low),
+            np.int64(high),
+            np.int64(depth),
+            np.int64(0),
+            search,
+            table,
+        )
+        if search.length[0] > 0 and value > low:
+            batch.found, batch.best = value, search.line[0]
+        if search.stop == TIME and batch.stop_at != batch.current:
+            search.stop = RUNNING  # the time of an earlier position was over
+            continue
+        if search.stop != RUNNING or low < value < high:
+            return value
+        if abs(value) >= INFINITE:
+            report_violation(position, VALUE, search)
+            return value
+        researches += 1
+        low, high = widened_window(low, high, value, search.aspiration_window, researches)
+
+
+@compiled
+def deepen(position, evaluation, result, batch, search, table):
+    """Search a position deeper and deeper, as far as limits allow."""
+    result.depth, result.proven, result.move = 0, False, NO_MOVE
+    over, final = outcome(position)
+    if over:
+        result.value = final_score(final, 0, search.win, search.step)
+        result.proven = True
+        return
+    result.value = limited(estimate(evaluation, position), search.win)
+    if moves(position, search.moves, 0) > 0:
+        result.move = search.moves[0]
+    # The last scores of two parities of depth: that of this depth, and the other.
+    known, other = INFINITE, INFINITE
+    depth = batch.first
+    while depth <= batch.depth:
+        batch.best = NO_MOVE
+        narrow = batch.aspiration and depth >= search.aspiration_depth
+        expected = known if narrow else INFINITE
+        value = search_depth(position, evaluation, expected, depth, batch, search, table)
+        if search.stop != RUNNING:
+            if batch.best != NO_MOVE and batch.best != result.move:
+                result.value, result.move = batch.found, batch.best
+            return
+        result.value, result.depth = value, depth
+        if search.length[0] > 0:
+            result.move = search.line[0]
+        result.proven = search.estimates == 0
+        if result.proven:
+            return
+        known = value
+        if batch.step % 2 != 0:
+            known, other = other, known
+        depth += batch.step
+
+
+@kernel
+def search_batch(
+    example: Position,
+    evaluation: Evaluator,
+    words: Words,
+    results: Found,
+    batch: BatchControl,
+    search: SearchMemory,
+    table: Words,
+) -> None:
+    """Search the positions packed in *words*; *example* is any position of their class."""
+    for number in range(len(results)):
+        result = results[number]
+        batch.current = number
+        if search.stop == NODES or search.stop == TIME:
+            search.stop = RUNNING
+        if search.stop == RUNNING:
+            prepare(batch, search)
+            if search.use_table:
+                begin(table, batch.cold != 0)
+            position = unpack(words, number * width(example), example)
+            deepen(position, evaluation, result, batch, search, table)
+            result.nodes = search.nodes
+        result.reason = search.stop
+
+
+@compiled
+def deepen_expectation(position, evaluation, result, batch, search, table):
+    """Search a position of a game of chance deeper and deeper, as far as limits allow."""
+    result.depth, result.proven, result.move = 0, False, NO_MOVE
+    over, final = outcome(position)
+    if over:
+        result.value = float(final_score(final, 0, search.win, search.step))
+        result.proven = True
+        return
+    result.value = float(limited(estimate(evaluation, position), search.win))
+    if chance(position) == 0 and moves(position, search.moves, 0) > 0:
+        result.move = search.moves[0]
+    depth = batch.first
+    widest = float(INFINITE)
+    while depth <= batch.depth:
+        search.estimates = 0
+        value = chance_root(
+            position, evaluation, -widest, widest, np.int64(depth), np.int64(0), search, table
+        )
+        if search.stop == TIME and batch.stop_at != batch.current:
+            search.stop = RUNNING  # the time of an earlier position was over
+            continue
+        if search.stop != RUNNING:
+            return
+        if not abs(value) < INFINITE:
+            report_violation(position, VALUE, search)
+            return
+        result.value, result.depth = value, depth
+        if search.length[0] > 0:
+            result.move = search.line[0]
+        result.proven = search.estimates == 0
+        if result.proven:
+            return
+        depth += batch.step
+
+
+@kernel
+def search_chance_batch(
+    example: Position,
+    evaluation: Evaluator,
+    words: Words,
+    results: Expected,
+    batch: BatchControl,
+    search: SearchMemory,
+    table: Words,
+) -> None:
+    """The same for positions of a game of chance, before chance decides or after it."""
+    for number in range(len(results)):
+        result = results[number]
+        batch.current = number
+        if search.stop == NODES or search.stop == TIME:
+            search.stop = RUNNING
+        if search.stop == RUNNING:
+            prepare(batch, search)
+            if search.use_table:
+                begin_chance(table, batch.cold != 0)
+            position = unpack(words, number * width(example), example)
+            deepen_expectation(position, evaluation, result, batch, search, table)
+            result.nodes = search.nodes
+        result.reason = search.stop

@@ -1,0 +1,182 @@
+"""Time: how long a search may take, in games too, and a counter cheap enough for positions."""
+
+from __future__ import annotations
+
+import math
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from cutnode.contract.native import in_compiled_code
+
+__all__ = ["Allowance", "Clock", "allot", "seconds_per_tick", "settle", "ticks"]
+
+LOOK = 0.02
+SHORTEST_LOOK = 0.0001
+"""The seconds between two looks at the clock of a search."""
+
+SHORTEST = 0.001
+"""Seconds for a move when there is no time left: less than that is not thinking."""
+
+MOVES_AHEAD = 35
+"""A game without a time control in sight is planned so many moves ahead, always again: what
+is left shrinks by a part each move and never runs out."""
+
+LONGEST_SHARE = 5.0
+MOST_OF_TIME = 0.6
+"""The hard limit is so many times the even share of a move, and at most this part of the
+time that is left while more moves have to be made with it."""
+
+SETTLED = (1.4, 1.15, 1.0, 0.9, 0.8, 0.7)
+"""Factors of the soft limit when the best move is new, and after each depth that
+kept it."""
+
+ALARM = 0.6
+"""How much longer to think, for each pawn (each 100) that the score has dropped; at most as
+long again."""
+
+
+def ticks() -> int:
+    """A counter that runs evenly, at a rate that the caller measures (often: nanoseconds)."""
+    return time.perf_counter_ns()
+
+
+_COUNTER = (
+    "llvm.readcyclecounter"
+    if platform.machine().lower() in {"x86_64", "amd64", "i686"}
+    else "llvm.readsteadycounter"
+)
+
+
+@intrinsic
+def _ticks(typing: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(64), [])
+        function = cgutils.get_or_insert_function(builder.module, kind, _COUNTER)
+        return builder.call(function, [])
+
+    return types.int64(), generate
+
+
+@in_compiled_code(ticks)
+def _compiled_ticks() -> Any:
+    return lambda: _ticks()
+
+
+def seconds_per_tick(read: Callable[[], int]) -> float:
+    """The length of a tick in seconds; *read* reads the counter.  Takes a few milliseconds."""
+    read()  # the first time may be slow
+    started, first = time.perf_counter(), read()
+    time.sleep(0.004)
+    ended, last = time.perf_counter(), read()
+    return (ended - started) / (last - first)
+
+
+class Clock:
+    """Watches a time limit for each position of a batch.
+
+    While it is *held*, no time is limited: the limit counts from :meth:`release` on.
+    """
+
+    def __init__(self, seconds: float | None, *, held: bool = False):
+        self.seconds = seconds
+        self.held = held
+        self.started = time.perf_counter()
+        self._current = 0
+        self._since = self.started
+
+    def release(self) -> None:
+        """Let the limit count, from now on; from any thread."""
+        if self.held:
+            self._since = time.perf_counter()
+            self.held = False
+
+    def elapsed(self) -> float:
+        """Seconds since the batch began."""
+        return time.perf_counter() - self.started
+
+    def spent(self) -> float:
+        """Seconds that count against a limit."""
+        return 0.0 if self.held else time.perf_counter() - self._since
+
+    def left(self) -> float:
+        """Seconds until the limit; infinite without one."""
+        return math.inf if self.seconds is None else max(0.0, self.seconds - self.spent())
+
+    def is_over(self, current: int) -> bool:
+        """Return whether position number *current*, as last seen in work, has used its time."""
+        if self.seconds is None or self.held:
+            return False
+        now = time.perf_counter()
+        if current != self._current:
+            self._current, self._since = current, now
+        return now - self._since >= self.seconds
+
+    def patience(self) -> float:
+        """The seconds to wait before looking again: not past the end of the time."""
+        if self.seconds is None:
+            return LOOK
+        left = self.seconds - self.spent()
+        return max(SHORTEST_LOOK, min(left, max(self.seconds / 10, 0.001), LOOK))
+
+
+# How long to think about a move
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """The time for a move, in seconds: no new depth after *soft*, and no more after *hard*."""
+
+    soft: float
+    hard: float
+
+
+def allot(
+    left: float,
+    increment: float = 0.0,
+    moves_to_go: int | None = None,
+    *,
+    overhead: float = 0.0,
+    choices: int | None = None,
+) -> Allowance:
+    """The time for the next move of a game that is played with a clock.
+
+    *left* seconds are on the clock, *increment* is added after each move, and *moves_to_go*
+    have to be made before more time comes (None, or less than 1: all of them).  *overhead* is lost
+    with each move to who carries it to the clock.  With one choice there is nothing to think about.
+
+    The hard limit is never more than what is left less the overhead, but for a clock that is
+    (nearly) over: there it is ``SHORTEST`` or half of what is left.
+    """
+    moves = MOVES_AHEAD
+    if moves_to_go is not None and moves_to_go > 0:
+        moves = min(moves_to_go, MOVES_AHEAD)
+    least = min(SHORTEST, max(left, 0) / 2) or SHORTEST
+    usable = max(left - overhead, least)
+    share = (left - overhead + (moves - 1) * (max(increment, 0) - overhead)) / moves
+    share = min(max(share, least), usable)
+    part = 1.0 if moves == 1 else MOST_OF_TIME
+    hard = max(min(LONGEST_SHARE * share, part * usable), least)
+    soft = min(share, hard) if choices is None or choices > 1 else 0.0
+    return Allowance(soft, hard)
+
+
+def settle(moves: Sequence[int], scores: Sequence[float]) -> float:
+    """The factor of a soft limit, by the best moves and scores of the depths so far.
+
+    Less where the best move has been the same for long, more where the score has dropped,
+    compared with two depths before (scores of odd and even depths differ).
+    """
+    if not moves:
+        return SETTLED[0]
+    same = next((n for n, move in enumerate(reversed(moves)) if move != moves[-1]), len(moves))
+    factor = SETTLED[min(same, len(SETTLED)) - 1]
+    drop = scores[-3] - scores[-1] if len(scores) > 2 else 0.0
+    return factor * (1.0 + min(1.0, ALARM * max(drop, 0.0) / 100))

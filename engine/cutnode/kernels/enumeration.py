@@ -1,0 +1,83 @@
+"""Enumerating the positions that can be reached from one, in compiled code."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numba
+import numpy as np
+
+from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
+from cutnode.contract.bits import Bits
+from cutnode.contract.positions import pack, unpack, width
+from cutnode.contract.stop import RUNNING
+from cutnode.contract.verbs import canonical, chance, chance_outcome, moves, outcome, play
+from cutnode.kernels.value_iteration import Indices, slot_of
+
+__all__ = ["REACHED", "enumerate_positions"]
+
+REACHED = np.dtype(
+    [
+        ("stop", np.int64),
+        ("most", np.int64),  # MAX_MOVES
+        ("positions", np.int64),  # that were found
+        ("expanded", np.int64),  # the first of them, of which all moves were played
+        ("indexed", np.int64),  # the first of them, that the slots know
+    ],
+    align=True,
+)
+"""The memory of an enumeration."""
+
+ReachedMemory = Annotated[Any, numba.from_dtype(REACHED)]
+
+
+@compiled
+def reach(child, memory, keys, slots, words):
+    """Add a position, unless one with the same canonical key is known."""
+    word, _ = canonical(child)
+    word = Bits(word)
+    slot = slot_of(word, keys, slots)
+    if slots[slot] == 0:
+        number = memory.positions
+        keys[number] = word
+        pack(words, number * width(child), child)
+        memory.positions += 1
+        slots[slot] = memory.positions
+
+
+@kernel
+def enumerate_positions(
+    example: Position,
+    memory: ReachedMemory,
+    keys: Words,
+    slots: Indices,
+    words: Words,
+    buffer: Numbers,
+) -> None:
+    """Find the positions that can be reached from *example*, breadth first.
+
+    It ends when there is no room for more; with longer arrays it goes on.  *slots*, a power of two
+    of them and twice as many as positions, tell where a position is: its number plus 1.
+    """
+    if memory.positions == 0:
+        reach(example, memory, keys, slots, words)
+        memory.indexed = 1
+    for number in range(memory.indexed, memory.positions):
+        slots[slot_of(Bits(keys[number]), keys, slots)] = number + 1
+    while memory.expanded < memory.positions and memory.stop == RUNNING:
+        position = unpack(words, memory.expanded * width(example), example)
+        over = outcome(position)[0]
+        events = 0 if over else chance(position)
+        if memory.positions + max(memory.most, events) > len(keys):
+            break
+        if not over:
+            if events > 0:
+                for event in range(events):
+                    odds, child = chance_outcome(position, event)
+                    if odds > 0:
+                        reach(child, memory, keys, slots, words)
+            else:
+                for place in range(moves(position, buffer, 0)):
+                    reach(play(position, buffer[place]), memory, keys, slots, words)
+        memory.expanded += 1
+    memory.indexed = memory.positions

@@ -1,0 +1,101 @@
+"""Compiled loops over many positions: their keys, their children, and known results."""
+
+from __future__ import annotations
+
+from cutnode.compiler.jit import Numbers, Position, Words, kernel
+from cutnode.contract.bits import Bits, mix
+from cutnode.contract.derived import most_moves
+from cutnode.contract.positions import pack, unpack, width
+from cutnode.contract.verbs import (
+    INFINITE,
+    MOVES_ROOM,
+    canonical,
+    canonical_move,
+    moves,
+    moves_again,
+    outcome,
+    play,
+    settled,
+)
+from cutnode.kernels.parameters import HALF_FULL
+from cutnode.kernels.table import begin, reserve, store
+
+__all__ = ["ROOM", "canonical_keys", "fill", "unfold"]
+
+ROOM = MOVES_ROOM
+"""The room for moves beyond ``MAX_MOVES`` that :func:`unfold` is given."""
+
+MOST_WORK = 127
+"""The work of entries from outside: they give way last."""
+
+
+@kernel
+def canonical_keys(example: Position, words: Words, keys: Words, symmetries: Numbers) -> None:
+    """Write the canonical key of each position packed in *words*, and the symmetry used."""
+    for number in range(len(keys)):
+        word, symmetry = canonical(unpack(words, number * width(example), example))
+        keys[number] = word
+        symmetries[number] = symmetry
+
+
+@kernel
+def unfold(
+    example: Position,
+    words: Words,
+    buffer: Numbers,
+    counts: Numbers,
+    values: Numbers,
+    children: Words,
+    keys: Words,
+    played: Numbers,
+    again: Numbers,
+) -> None:
+    """Pack the children of each position in *words*, and count them.
+
+    Where the game is over they are none, and there is a value.  Of each child: its canonical
+    key, the move to it in the canonical frame of its parent, and whether the same player moves
+    again.  There is room for ``MAX_MOVES`` of each position, and *buffer* has ``ROOM`` more.
+    """
+    made = 0
+    for number in range(len(counts)):
+        position = unpack(words, number * width(example), example)
+        over, values[number] = outcome(position)
+        counts[number] = 0
+        if over:
+            continue
+        _, symmetry = canonical(position)
+        counts[number] = moves(position, buffer, 0)
+        for at in range(min(counts[number], most_moves(position))):
+            move = buffer[at]
+            child = play(position, move)
+            pack(children, made * width(example), child)
+            word, _ = canonical(child)
+            keys[made] = word
+            played[made] = canonical_move(position, move, symmetry)
+            again[made] = moves_again(position, child)
+            made += 1
+
+
+@kernel
+def fill(
+    example: Position, words: Words, lower: Numbers, upper: Numbers, best: Numbers, table: Words
+) -> None:
+    """Put what is known of the positions packed in *words* into a solver's table.
+
+    *best* are moves in the canonical frame, or ``NO_MOVE``.
+    """
+    begin(table, False)
+    reserve(table, len(best), HALF_FULL)
+    for number in range(len(best)):
+        position = unpack(words, number * width(example), example)
+        points, word = settled(position)
+        low, high = lower[number], upper[number]
+        store(
+            table,
+            mix(Bits(word)),
+            -INFINITE if low == -INFINITE else low - points,
+            INFINITE if high == INFINITE else high - points,
+            best[number],
+            MOST_WORK,
+            HALF_FULL,
+        )

@@ -1,0 +1,138 @@
+"""Values in points within a layer of a tablebase, in compiled code.
+
+See :mod:`cutnode.tablebases.points` for the method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numba
+import numpy as np
+
+from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
+from cutnode.contract.dispatch import defines, derived
+from cutnode.contract.stop import RUNNING
+from cutnode.contract.verbs import NO_INDEX, moves, moves_again, outcome, play, settled
+from cutnode.kernels.retrograde import BLOCK_SHIFT, DRAWN, HOLE, STUCK, Codes, entry_of
+from cutnode.kernels.tablebase import (
+    is_hole,
+    meaning_at,
+    number_of,
+    position_numbered,
+)
+
+__all__ = ["THRESHOLD", "backed_up_points", "lower_threshold"]
+
+THRESHOLD = np.dtype(
+    [
+        ("stop", np.int64),
+        ("thread", np.int64),
+        ("threads", np.int64),
+        ("layer", np.int64),  # that is solved
+        ("threshold", np.int64),  # values this far from zero are decided; -1 at first
+        ("decided", np.int64),  # positions
+        ("largest", np.int64),  # difference between values of moves and what is settled
+        ("done", np.int64),  # indices
+        ("fault", np.int64),
+        ("fault_index", np.int64),  # from where play goes wrong
+        ("fault_layer", np.int64),  # to where it leads
+    ],
+    align=True,
+)
+"""The memory of a thread."""
+
+ThresholdMemory = Annotated[Any, numba.from_dtype(THRESHOLD)]
+
+
+@derived
+def banked(cls: type) -> Callable[..., Any]:
+    """``banked(position)``: what is settled already, and not in the value of an index."""
+    if defines(cls, "index") and defines(cls, "settled"):
+        return lambda position: settled(position)[0]
+    return lambda position: 0
+
+
+@compiled
+def known_points(position, same, memory, tables, codes):
+    """The value of a position that is over or has an index, for the mover of the one before."""
+    over, value = outcome(position)
+    if not over:
+        at, number = entry_of(position, memory, tables, len(codes))
+        if number == NO_INDEX:
+            return 0
+        left = codes[number] if at == memory.layer else meaning_at(tables, at, number)
+        value = banked(position) + left
+    return value if same else -value
+
+
+@compiled
+def points_between(position, same, memory, tables, codes, buffer, room):
+    """The same of any position: one without an index is looked through."""
+    if outcome(position)[0] or number_of(position, tables) >= 0:
+        return known_points(position, same, memory, tables, codes)
+    best = HOLE
+    for place in range(room, moves(position, buffer, room)):
+        child = play(position, buffer[place])
+        again = moves_again(position, child)
+        best = max(best, known_points(child, again, memory, tables, codes))
+    return best if same else -best
+
+
+@compiled
+def backed_up_points(position, memory, tables, codes, buffer, room):
+    """What a position with an index is worth beyond what is settled, by its moves."""
+    best = HOLE
+    end = moves(position, buffer, 0)
+    if end == 0:
+        memory.fault = STUCK
+        return 0
+    for place in range(end):
+        child = play(position, buffer[place])
+        same = moves_again(position, child)
+        best = max(best, points_between(child, same, memory, tables, codes, buffer, room))
+    return best - banked(position)
+
+
+@kernel
+def lower_threshold(
+    example: Position,
+    memory: ThresholdMemory,
+    tables: Numbers,
+    words: Words,
+    buffer: Numbers,
+    codes: Codes,
+    room: int,
+) -> None:
+    """Decide positions whose moves show a value at least as far from zero as the threshold."""
+    block = memory.thread
+    while block << BLOCK_SHIFT < len(codes):
+        if memory.stop != RUNNING or memory.fault != 0:
+            return
+        start, end = block << BLOCK_SHIFT, min((block + 1) << BLOCK_SHIFT, len(codes))
+        for number in range(start, end):
+            if memory.threshold > 0 and codes[number] != 0:
+                continue
+            position = position_numbered(example, memory.layer, number, words)
+            if memory.threshold < 0:
+                codes[number] = 0
+                if is_hole(position, memory.layer, number):
+                    codes[number] = HOLE
+                    continue
+                over, value = outcome(position)
+                if over:
+                    left = value - banked(position)
+                    codes[number] = left if left != 0 else DRAWN
+                    memory.largest = max(memory.largest, abs(left))
+                    continue
+            found = backed_up_points(position, memory, tables, codes, buffer, room)
+            if memory.fault != 0:
+                memory.fault_index = number
+                return
+            if memory.threshold < 0:
+                memory.largest = max(memory.largest, abs(found))
+            elif abs(found) >= memory.threshold:
+                codes[number] = memory.threshold if found > 0 else -memory.threshold
+                memory.decided += 1
+        memory.done += end - start
+        block += memory.threads

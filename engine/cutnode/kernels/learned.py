@@ -1,0 +1,217 @@
+"""What learned evaluations have in common: weights that are data, at an address.
+
+One compiled search plays with all evaluations of one shape and layout.  The address of an
+evaluation's memory is what compiled code gets of it; the memory begins with where the weights are
+of the player who moves first, and how much further those of the second.
+"""
+
+from __future__ import annotations
+
+import functools
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import NativeValue, intrinsic, models, register_model, typeof_impl, unbox
+
+from cutnode.compiler.jit import compiled
+from cutnode.contract.addresses import integer_at
+from cutnode.contract.dispatch import MAX_VALUE, game_name, value_limit
+from cutnode.contract.errors import GameError
+from cutnode.contract.native import in_compiled_code, usable_in_compiled_code
+from cutnode.contract.verbs import adjust, evaluate, turn
+from cutnode.kernels.scores import is_decisive
+
+__all__ = [
+    "MOST_STONES",
+    "NONE",
+    "ROWS",
+    "SIDE",
+    "TURN",
+    "Learned",
+    "LearnedType",
+    "address_of",
+    "most_score",
+    "rows_of_mover",
+    "second_moves",
+    "second_of",
+]
+
+ROWS, SIDE = range(2)
+"""Numbers at the start of the memory: the first player's rows, and the bytes to the second's."""
+
+MOST_STONES = 1024
+
+NONE = -1
+"""In place of a field."""
+
+TURN = -2
+"""In place of the field that says who moves: the verb ``turn`` says it."""
+
+
+class Learned:
+    """A learned evaluation of positions of class *cls*.
+
+    Compiled code knows its *shape*, and its *layout*: where weights begin, if that is a part of it.
+    """
+
+    name = "learned"
+    kind: str
+    module: str
+    """The module that its compiled code depends on."""
+    parts: tuple[str, ...]
+    """The names of the arrays with which it is made."""
+    file: str = ""
+    """The name of the file that it was read from."""
+
+    def __init__(self, cls: Any, shape: Any, layout: tuple[int, ...] = ()):
+        self.cls = cls
+        self.shape = shape
+        self.type = LearnedType(self.kind, shape, layout)
+        digest = blake2b(repr(shape).encode(), digest_size=8)
+        for part in self.arrays.values():
+            digest.update(np.ascontiguousarray(part).tobytes())
+        self.meaning = f"{self.kind} {digest.hexdigest()}"
+        """Tells the scores of this evaluation from those of others, in the keys of tables."""
+        self.address = 0
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The further arguments with which it is made."""
+        return {name: getattr(self, name) for name in self.parts}
+
+    def __call__(self, position: Any) -> int:
+        """The score of a position, for the mover."""
+        raise NotImplementedError
+
+    def _lay_out(self, header: int, parts: list[Any], spare: int = 0) -> list[int]:
+        """Make a memory of *header* numbers and some arrays, and return where these are in it.
+
+        The address of each is a multiple of 64; so many bytes follow that may be read.
+        """
+        sizes = [-(-8 * header // 64) * 64, *(-(-part.nbytes // 64) * 64 for part in parts)]
+        self.memory = np.zeros((sum(sizes) + spare) // 8 + 8, np.uint64)
+        base = self.memory.ctypes.data
+        self.address = base + -base % 64
+        places = [int(place) for place in self.address + np.cumsum(sizes)[: len(parts)]]
+        raw = self.memory.view(np.uint8)
+        for place, part in zip(places, parts, strict=True):
+            raw[place - base : place - base + part.nbytes] = np.frombuffer(part.tobytes(), np.uint8)
+        return places
+
+    def _words_at(self, address: int, count: int) -> Any:
+        """Some words of the memory."""
+        first = (address - self.memory.ctypes.data) // 8
+        return self.memory[first : first + count]
+
+    def require(self, cls: Any) -> Learned:
+        """:class:`GameError` if this does not evaluate positions of a class."""
+        if cls is not self.cls:
+            raise GameError(
+                f"this evaluation was learned for {game_name(self.cls)}, not for {game_name(cls)}"
+            )
+        return self
+
+    def completed(self, position: Any, score: int) -> int:
+        """What weights say, and the game: its own estimate, or how it adjusts scores.
+
+        No score is further from 0 than any of the game.
+        """
+        own = self.shape.own
+        score = score + int(evaluate(position)) if own else int(adjust(position, score))
+        most = most_score(self.cls)
+        return max(-most, min(score, most))
+
+    def __reduce__(self) -> Any:
+        """A copy, or one in another process, has memory of its own."""
+        return type(self), (self.cls, self.shape, *self.arrays.values())
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.cls.__module__}: {self.meaning}>"
+
+
+def most_score(cls: Any) -> int:
+    """No score of a position class is further from 0."""
+    return MAX_VALUE if is_decisive(cls) else int(value_limit(cls))
+
+
+def second_moves(position: Any, side: int) -> bool:
+    """Return whether the weights of the second player count, by the field that says who moves."""
+    if side == NONE:
+        return False
+    return bool(turn(position) if side == TURN else position[side])
+
+
+# Compiled: an address
+
+
+class LearnedType(types.Type):  # type: ignore[misc]
+    """The compiled type of a learned evaluation: of what kind it is, its shape and its layout."""
+
+    def __init__(self, kind: str, shape: Any, layout: tuple[int, ...]):
+        self.kind = kind
+        self.shape = shape
+        self.layout = layout
+        places = blake2b(repr(layout).encode(), digest_size=8).hexdigest()
+        super().__init__(name=f"{kind} {tuple(shape)} {places}")
+
+
+@register_model(LearnedType)
+class _LearnedModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any):
+        super().__init__(manager, kind, ir.IntType(64))
+
+
+@typeof_impl.register(Learned)
+def _typeof_learned(learned: Learned, context: Any) -> types.Type:
+    return learned.type
+
+
+@unbox(LearnedType)
+def _unbox_learned(kind: types.Type, learned: Any, c: Any) -> NativeValue:
+    address = c.pyapi.object_getattr_string(learned, "address")
+    value = c.pyapi.long_as_longlong(address)
+    c.pyapi.decref(address)
+    return NativeValue(value, is_error=c.pyapi.c_api_error())
+
+
+@intrinsic
+def _address_of(typing: Any, learned: Any) -> Any:
+    return types.int64(learned), lambda context, builder, signature, args: args[0]
+
+
+def address_of(learned: Any) -> int:
+    """The address of an evaluation's memory."""
+    return int(learned.address)
+
+
+@in_compiled_code(address_of)
+def _compiled_address_of(learned: Any) -> Any:
+    return lambda learned: _address_of(learned)
+
+
+@functools.cache
+def second_of(side: int) -> Any:
+    """:func:`second_moves` for compiled code, which knows the field that says it."""
+    says = {NONE: "False", TURN: "turn(position) != 0"}.get(side, f"position[{side}]")
+    return usable_in_compiled_code(eval(f"lambda position: {says}", {"turn": turn}))
+
+
+def rows_of_mover(learned: Any, position: Any) -> int:
+    """The address of the rows of the player to move."""
+    raise NotImplementedError
+
+
+@in_compiled_code(rows_of_mover)
+def _compiled_rows_of_mover(learned: Any, position: Any) -> Any:
+    second = second_of(learned.shape.side)
+    return lambda learned, position: rows_of_side(learned, second(position))
+
+
+@compiled
+def rows_of_side(learned, second):
+    at = address_of(learned)
+    rows = integer_at(at + 8 * ROWS)
+    return rows + integer_at(at + 8 * SIDE) if second else rows

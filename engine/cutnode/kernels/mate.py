@@ -1,0 +1,252 @@
+"""Forced wins: does the mover win within so many of his own moves, whatever is replied?
+
+An AND/OR search, full width and depth first: where the attacker moves one move has to win,
+where the other moves all have to lose.  "Within *left* moves" means ``2 * left - 1`` plies.
+What is asked has no estimates, so there is nothing to prune by but what is known: the table
+keeps for every position the moves within which a win is refuted, and within which it is
+proven.  Both hold for ever, so the numbers that are asked for may come in any order; from 1
+upwards the first win found is the quickest.
+
+Repetition.  A line that is won as quickly as can be never repeats a position: the distance to
+the win falls with every move.  So what repeats on the line needs no look, and a position's
+answer does not depend on how it was reached.  Only positions of the game before the root are
+compared, those that would be a draw if they occurred again.
+
+Order.  The attacker's moves are tried as they leave the fewest replies (the idea of
+proof-number search, L. V. Allis 1994); in chess checks so come early.  To try all checks first
+takes as many nodes.  A reply that refuted a move is tried first against the next (killers).
+Proof-number search itself (df-pn, A. Nagai 2002), with the same limits of moves, visits five
+times the nodes on 14 mates in three: fifteen times to refute, three and a half to prove.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Any
+
+import numpy as np
+
+from cutnode.compiler.jit import Position, Words, compiled, kernel, record
+from cutnode.contract.bits import Bits
+from cutnode.contract.counting import listed
+from cutnode.contract.derived import knows_gains, most_moves
+from cutnode.contract.dispatch import game_constant
+from cutnode.contract.positions import words_each
+from cutnode.contract.stop import MOVES, NODES, RUNNING
+from cutnode.contract.verbs import (
+    INFINITE,
+    MOVES_ROOM,
+    NO_MOVE,
+    drawn,
+    gain,
+    key,
+    moves,
+    outcome,
+    play,
+    recurrence,
+)
+from cutnode.kernels.ordering import FIRST, bring_best, rank, ranked_move
+from cutnode.kernels.parameters import HALF_FULL, MOST_BEFORE, MOST_MOVES
+from cutnode.kernels.reference import report_violation
+from cutnode.kernels.table import (
+    address_for,
+    begin,
+    lower_of,
+    move_of,
+    probe,
+    store,
+    upper_of,
+    work_for,
+)
+
+__all__ = ["mating_dtype", "mating_root"]
+
+PLIES = 2 * MOST_MOVES
+
+KILLER_BONUS = 1 << 20
+"""How far before all others a reply comes that has refuted."""
+
+
+@functools.cache
+def mating_dtype(cls: Any) -> np.dtype[Any]:
+    """The memory of a search for forced wins."""
+    most = game_constant(cls, "MAX_MOVES", 256)
+    fields: list[Any] = [
+        ("stop", np.int64),
+        ("node_limit", np.int64),
+        ("nodes", np.int64),
+        ("purpose", np.uint64),  # part of all keys: what the answers depend on
+        ("move", np.int64),  # of the root: what wins, or refutes
+        ("before", np.int64),
+        ("path", np.uint64, (MOST_BEFORE,)),  # what must not occur again
+        ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
+        ("killers", np.int64, (2 * (PLIES + 1),)),  # two for each ply
+        ("moves", np.int64, (PLIES * most + MOVES_ROOM,)),
+        ("ranked", np.int64, (PLIES * most,)),
+    ]
+    return np.dtype(fields, align=True)
+
+
+MateMemory = Annotated[Any, record(mating_dtype)]
+
+
+@compiled
+def visit(memory):
+    """Count a position, and return whether the search may go on."""
+    memory.nodes += 1
+    if memory.stop == RUNNING and memory.nodes > memory.node_limit:
+        memory.stop = NODES
+    return memory.stop == RUNNING
+
+
+@compiled
+def is_draw_here(position, ply, memory):
+    """Return whether a draw ends the line here: by a rule, or because the game was here before."""
+    if ply == 0:
+        return False
+    # Only the game before the root is compared: a quickest win repeats nothing of its own line.
+    if memory.before > 0:
+        word = Bits(recurrence(position))
+        for at in range(memory.before):
+            if Bits(memory.path[at]) == word:
+                return True
+    return drawn(position)
+
+
+@compiled
+def rank_attacks(position, tt_move, left, top, end, memory):
+    """Look at the attacker's moves: return one that wins at once, if there is, and rank them.
+
+    First the hash move, then what leaves the fewest replies.
+    The last move is not ranked: it has to win at once.
+    """
+    for at in range(top, end):
+        move = np.int64(memory.moves[at])
+        child = play(position, move)
+        over, value = outcome(child)
+        if over and value < 0:
+            return move
+        # With one move left there is nothing to rank: it wins now, or not.
+        if left == 1:
+            if visit(memory):
+                continue
+            break
+        # The fewer replies, the smaller the tree of them.
+        score = -FIRST
+        if not over:
+            score = FIRST if move == tt_move else end - listed(child, memory.moves, end)
+        memory.ranked[at] = rank(score, move, False, at - top)
+    return np.int64(NO_MOVE)
+
+
+@compiled
+def rank_replies(position, tt_move, ply, top, end, memory):
+    """Rank the other's moves: those that refuted before, then captures."""
+    for at in range(top, end):
+        move = memory.moves[at]
+        score = 0
+        if move == tt_move:
+            score = FIRST
+        elif move == memory.killers[2 * ply]:
+            score = 2 * KILLER_BONUS
+        elif move == memory.killers[2 * ply + 1]:
+            score = KILLER_BONUS
+        elif knows_gains(position):
+            score = gain(position, move)
+        memory.ranked[at] = rank(score, move, False, at - top)
+
+
+@compiled
+def remember_refutation(move, ply, memory):
+    if move != memory.killers[2 * ply]:
+        memory.killers[2 * ply + 1] = memory.killers[2 * ply]
+        memory.killers[2 * ply] = move
+
+
+@kernel
+def mating_node(
+    position: Position,
+    left: int,
+    attacking: bool,
+    ply: int,
+    top: int,
+    memory: MateMemory,
+    table: Words,
+) -> bool:
+    """Return whether the attacker wins within *left* more moves of his; he moves if *attacking*.
+
+    The game is not over, and *left* is 1 or more.  The stack of moves is free from *top* on; at the
+    root (*top* 0) the move that decides is left in ``memory.move``.  After a stop the answer
+    means nothing, and nothing is stored.
+    """
+    if not visit(memory) or is_draw_here(position, ply, memory):
+        return False
+    word = address_for(key(position), memory.purpose, np.int64(attacking))
+    data = probe(table, word)
+    tt_move = np.int64(NO_MOVE)
+    # Lower and upper bounds are of the moves to the win.  The root needs its move, not only the
+    # answer.
+    if data != Bits(0):
+        tt_move = move_of(data)
+        if top > 0:
+            if upper_of(data) <= left:
+                return True
+            if lower_of(data) > left:
+                return False
+
+    start = memory.nodes
+    end = moves(position, memory.moves, top)
+    if not 0 < end - top <= most_moves(position):
+        report_violation(position, MOVES, memory)
+        return False
+    decisive = np.int64(NO_MOVE)
+    if attacking:
+        decisive = rank_attacks(position, tt_move, left, top, end, memory)
+    else:
+        rank_replies(position, tt_move, ply, top, end, memory)
+    at = end if attacking and left == 1 else top
+    while at < end and decisive == NO_MOVE and memory.stop == RUNNING:
+        move = ranked_move(bring_best(memory.ranked, at, end))
+        child = play(position, move)
+        over, value = outcome(child)
+        if over:
+            won = value < 0 if attacking else value > 0
+        else:
+            fewer = left - 1 if attacking else left
+            won = mating_node(child, fewer, not attacking, ply + 1, end, memory, table)
+        if won == attacking:
+            decisive = move
+        at += 1
+    if memory.stop != RUNNING:
+        return False
+    if top == 0:
+        memory.move = decisive
+    # What refuted one attack will refute most others.
+    if not attacking and decisive != NO_MOVE:
+        remember_refutation(decisive, ply, memory)
+    # One move is enough for the side that moves: to win, or to escape.
+    won = attacking == (decisive != NO_MOVE)
+    lower = -INFINITE if won else left + 1
+    upper = left if won else INFINITE
+    store(table, word, lower, upper, decisive, work_for(2 * (memory.nodes - start)), HALF_FULL)
+    return won
+
+
+@kernel
+def mating_root(
+    position: Position,
+    left: int,
+    attacking: bool,
+    ply: int,
+    first: bool,
+    memory: MateMemory,
+    table: Words,
+) -> bool:
+    """Run :func:`mating_node` for Python, with *ply* 0 where a draw by a rule does not count.
+
+    *first* begins a search in the table.
+    """
+    if first:
+        begin(table, False)
+    memory.move = NO_MOVE
+    return mating_node(position, left, attacking, ply, np.int64(0), memory, table)

@@ -1,0 +1,502 @@
+"""Monte Carlo tree search: a tree that grows where random play from its leaves goes well.
+
+A *playout* goes down the tree, at each node to the child that promises most (selection); where it
+leaves the tree it adds the children of a node (expansion: ``cutnode.kernels.playout_expansion``),
+plays at random to the end of the game (``cutnode.kernels.playouts``), and takes the result up
+again.
+
+Selection.  UCT (L. Kocsis and C. Szepesvari, "Bandit based Monte-Carlo planning", 2006) adds to the
+mean ``c * sqrt(log(N) / n)``, and PUCT (C. Rosin 2011; D. Silver et al., "Mastering the game of Go
+without human knowledge", 2017) ``c * prior * sqrt(N) / (1 + n)``.  Priors are the softmax of the
+standard scores of the game's ``order``, or of the evaluation, among the moves of a node, so that no
+unit matters; or uniform.  Where values are more than wins and losses, *c* is in units of half the
+range that playouts have shown.  RAVE mixes means with those of all playouts in which the
+same player made the move later (S. Gelly and D. Silver, "Monte-Carlo tree search and rapid action
+value estimation in computer Go", 2011), and implicit minimax with the minimax of the estimates
+below (M. Lanctot et al., "Monte Carlo tree search with heuristic evaluations using implicit minimax
+backups", 2014).
+
+Proofs.  Each node has bounds of its value, from finished games, from a tablebase, from the game's
+own ``bounds`` and ``endgame`` (at the first visit if rollouts use them; else when it gets children,
+as they may take longer than many rollouts), and by minimax from its children: M. Winands et al.,
+"Monte-Carlo tree search solver" (2008), with values of any number (T. Cazenave and A. Saffidine,
+"Score bounded Monte-Carlo tree search", 2010).  Children that cannot be better than what is proven
+are not visited, and what is settled is worth its value from then on.
+
+Layout.  The tree is that of ``cutnode.kernels.playout_tree``.  What a selection depends on does not
+change until the next playout through the node, so it is made on the way up, where nothing waits for
+it: on the way down a playout follows the *next* child of each node.
+
+Threads share the tree.  Each takes nodes from a part of the array that is its own, and publishes a
+block by the one store of its beginning; if two expand a node at once, one of the blocks is lost.  A
+playout counts as lost for the chooser while it is under way (virtual loss: G. Chaslot et al.,
+"Parallel Monte-Carlo tree search", 2008).  Sums are added without locks (M. Enzenberger and
+M. Mueller, "A lock-free multithreaded Monte-Carlo tree search algorithm", 2009): that one
+is lost now and then does no harm.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cutnode.compiler.jit import Evaluator, Numbers, Position, compiled, kernel
+from cutnode.contract.bits import Bits, prefetch
+from cutnode.contract.derived import recurs, same_after_chance
+from cutnode.contract.stop import MOVES, NODES, PLAYOUTS, RUNNING
+from cutnode.contract.verbs import (
+    INFINITE,
+    chance,
+    chance_outcome,
+    moves_again,
+    outcome,
+    play,
+    recurrence,
+    reversible,
+)
+from cutnode.kernels.playout_expansion import (
+    expand,
+    look_at,
+    own_bounds,
+    set_average,
+    set_own_bounds,
+    tighten_by_game,
+)
+from cutnode.kernels.playout_tree import (
+    CHANCE,
+    NEW,
+    NOWHERE,
+    OVER,
+    ROOT,
+    TOLD,
+    UNTRIED,
+    USELESS,
+    Arms,
+    Nodes,
+    Sums,
+)
+from cutnode.kernels.playouts import (
+    LISTED_VISITS,
+    PLAYED,
+    PlayoutMemory,
+    is_settled,
+    is_won_or_lost,
+    roll_out,
+    sampled_outcome,
+    settled_worth,
+    worth,
+)
+
+__all__ = ["search_tree"]
+
+NOTHING = np.float32(-3e38)
+"""Less than what any child promises."""
+
+RENEWED = 64
+"""From ``LISTED_VISITS`` on, the weights of exploration are renewed after so many visits."""
+
+FIRST_PLAY = 0.2
+"""PUCT takes a move that was never played for so much worse than its node, in the unit of
+exploration."""
+
+
+# Selection
+
+
+@compiled
+def half_range(position, memory):
+    """What playouts have shown of the range of worth, from its middle: the unit of exploration."""
+    if is_won_or_lost(position):
+        return 1.0
+    return max((memory.highest - memory.lowest) / 2, 1e-9)
+
+
+@compiled
+def best_child(position, node, memory, nodes, arms, sums):
+    """The child that the player who moves at a node goes to."""
+    weight = np.float32(memory.exploration * half_range(position, memory)) * nodes[node].bonus
+    if memory.mixed:
+        return Bits(best_mixed(position, np.int64(node), weight, memory, nodes, arms, sums))
+    first, count = Bits(arms[node].first), Bits(nodes[node].count)
+    # The best of every other child, and of those between: neither waits for the other.
+    best, chosen, other, between = NOTHING, first, NOTHING, first
+    for child in range(first, first + (count & ~Bits(1)), Bits(2)):
+        value = arms[child].mean + weight * arms[child].explore
+        chosen = child if value > best else chosen
+        best = max(best, value)
+        after = child + Bits(1)
+        value = arms[after].mean + weight * arms[after].explore
+        between = after if value > other else between
+        other = max(other, value)
+    if count & Bits(1):
+        last = first + count - Bits(1)
+        value = arms[last].mean + weight * arms[last].explore
+        chosen = last if value > best else chosen
+        best = max(best, value)
+    return between if other > best else chosen
+
+
+@kernel
+def best_mixed(
+    position: Position,
+    node: int,
+    weight: float,
+    memory: PlayoutMemory,
+    nodes: Nodes,
+    arms: Arms,
+    sums: Sums,
+) -> int:
+    """:func:`best_child`, where more than means counts; *weight* is that of exploration."""
+    first = Bits(arms[node].first)
+    best, chosen = NOTHING, first
+    untried = FIRST_PLAY * half_range(position, memory)
+    for child in range(first, first + Bits(nodes[node].count)):
+        value = mixed_value(child, node, arms[child].mean, untried, memory, nodes, sums)
+        value += np.float32(weight) * arms[child].explore
+        chosen = child if value > best else chosen
+        best = max(best, value)
+    return np.int64(chosen)
+
+
+@compiled
+def choose(position, node, memory, nodes, arms, sums):
+    """Choose the child to which the next playout through a node goes, if there is one."""
+    if arms[node].next != NOWHERE:
+        child = best_child(position, node, memory, nodes, arms, sums)
+        arms[node].next = child - Bits(arms[node].first)
+
+
+@compiled
+def mixed_value(child, parent, value, less, memory, nodes, sums):
+    """The mean of a child, mixed with that of RAVE and with its estimate by minimax.
+
+    PUCT takes an untried child for so much *less* than its parent.
+    """
+    if value == USELESS:
+        return value
+    untried = value == UNTRIED
+    value = np.float64(value)
+    if untried and memory.puct != 0:
+        mean = nodes[parent].average
+        value = (mean if nodes[parent].same else -mean) - less
+        untried = False
+    known = sums[child].rave_visits
+    if memory.rave > 0 and known > 0:
+        weight = math.sqrt(memory.rave / (3.0 * nodes[child].visits + memory.rave))
+        value = (1.0 - weight) * (value if weight < 1 else 0.0) + weight * sums[child].rave_mean
+        untried = untried and weight < 1
+    if memory.minimax > 0 and not untried:
+        value += memory.minimax * (sums[child].estimate - value)
+    return np.float32(value)
+
+
+@compiled
+def explore_less(node, visits, memory, nodes, arms, sums):
+    """Set the weights of exploration of a node after so many visits: as a child, and of its own."""
+    tries = np.float64(visits)
+    if memory.puct != 0:
+        arms[node].explore = np.float32(sums[node].prior / (1.0 + tries))
+        nodes[node].bonus = np.float32(math.sqrt(tries))
+    elif visits < LISTED_VISITS:
+        arms[node].explore = memory.explores[visits]
+        nodes[node].bonus = memory.bonuses[visits]
+    else:
+        arms[node].explore = np.float32(1.0 / math.sqrt(tries))
+        nodes[node].bonus = np.float32(math.sqrt(math.log(tries)))
+
+
+@compiled
+def add_visit(node, result, memory, nodes, arms, sums):
+    """Count a visit of a node, with what it was worth to the chooser."""
+    visits = nodes[node].visits + 1
+    nodes[node].visits = visits
+    if visits < LISTED_VISITS or visits % RENEWED == 0:
+        explore_less(node, visits, memory, nodes, arms, sums)
+    mean = nodes[node].average
+    share = 1.0 / np.float64(visits)  # known before the result is
+    set_average(node, mean + (result - mean) * share, nodes, arms)
+
+
+# Taking results up
+
+
+@compiled
+def tighten(position, node, nodes, arms, sums):
+    """Tighten the bounds of a node by those of its children; return whether they change.
+
+    *position* is any of the game.
+    """
+    first = Bits(arms[node].first)
+    end = first + Bits(nodes[node].count)
+    if nodes[node].kind == CHANCE:
+        lower, upper = np.int64(INFINITE), np.int64(-INFINITE)
+        for child in range(first, end):
+            if sums[child].prior > 0:
+                lower = min(lower, np.int64(nodes[child].lower))
+                upper = max(upper, np.int64(nodes[child].upper))
+    else:
+        lower, upper = np.int64(-INFINITE), np.int64(-INFINITE)
+        for child in range(first, end):
+            lower = max(lower, np.int64(nodes[child].lower))
+            upper = max(upper, np.int64(nodes[child].upper))
+    changed = set_own_bounds(position, node, lower, upper, nodes, arms)
+    if nodes[node].kind != CHANCE:
+        lower, _ = own_bounds(node, nodes)
+        for child in range(first, end):
+            high = np.int64(nodes[child].upper)
+            lost = is_won_or_lost(position) and high < 0
+            if lost or (high <= lower and nodes[child].lower < lower):
+                arms[child].mean = USELESS
+    return changed
+
+
+@compiled
+def tighten_by(position, node, child, nodes, arms, sums):
+    """:func:`tighten` a node, of whose children one has other bounds than before."""
+    first = Bits(arms[node].first)
+    lower, upper = own_bounds(node, nodes)
+    low, high = np.int64(nodes[child].lower), np.int64(nodes[child].upper)
+    if nodes[node].kind == CHANCE or low > lower:
+        return tighten(position, node, nodes, arms, sums)
+    count = Bits(nodes[node].count)
+    for step in range(Bits(1), count):  # from its neighbour on, which is near
+        sibling = child + step if child + step < first + count else child + step - count
+        if nodes[sibling].upper >= upper:  # so neither bound of the node changes
+            if (is_won_or_lost(position) and high < 0) or (high <= lower and low < lower):
+                arms[child].mean = USELESS
+            return False
+    return tighten(position, node, nodes, arms, sums)
+
+
+@compiled
+def back_up_estimate(node, nodes, arms, sums):
+    """Make the estimate of a node the minimax of those of its children."""
+    first, count = np.int64(arms[node].first), np.int64(nodes[node].count)
+    if nodes[node].kind == CHANCE or count == 0:
+        return
+    best = sums[first].estimate
+    for child in range(first + 1, first + count):
+        best = max(best, sums[child].estimate)
+    sums[node].estimate = best if nodes[node].same else -best
+
+
+@compiled
+def back_up_rave(node, who, result, memory, nodes, arms, sums):
+    """Count a result for the children of a node whose moves its player made later on."""
+    first, count = np.int64(arms[node].first), np.int64(nodes[node].count)
+    for child in range(first, first + count):
+        if memory.played[who * PLAYED + np.int64(arms[child].move)] == memory.playouts:
+            sums[child].rave_visits += 1.0
+            sums[child].rave_mean += (result - sums[child].rave_mean) / sums[child].rave_visits
+
+
+@kernel
+def back_up(
+    position: Position,
+    ply: int,
+    loss: float,
+    memory: PlayoutMemory,
+    nodes: Nodes,
+    arms: Arms,
+    sums: Sums,
+) -> int:
+    """Take more than a result from the end of the line in the tree towards the root.
+
+    ``memory.result`` is what the playout is worth to ``memory.who``, who moves there;
+    ``memory.changed``: so have the bounds of that node.  *loss* is what the playout counted as
+    until now, where threads share the tree.  Returns the ply from which on only the result is to be
+    counted, or -1.
+    """
+    result, who = memory.result, memory.who
+    while ply >= 0 and (memory.everywhere or memory.changed):
+        node = memory.visited[ply]
+        if not nodes[node].same:
+            result = -result
+            who = 1 - who
+        if memory.shared:
+            mean = nodes[node].average
+            mean += (result + loss) / np.float64(nodes[node].visits)
+            set_average(node, mean, nodes, arms)
+        else:
+            add_visit(node, result, memory, nodes, arms, sums)
+            choose(position, node, memory, nodes, arms, sums)
+        ply -= 1
+        if ply < 0:
+            break
+        above = memory.visited[ply]
+        if memory.changed:
+            memory.changed = tighten_by(position, above, node, nodes, arms, sums)
+            lower, upper = own_bounds(above, nodes)
+            if is_settled(position, lower, upper):
+                result = settled_worth(position, lower, upper)
+        if memory.minimax > 0:
+            back_up_estimate(above, nodes, arms, sums)
+        if memory.rave > 0:
+            if nodes[above].kind != CHANCE:
+                memory.played[who * PLAYED + np.int64(arms[node].move)] = memory.playouts
+                back_up_rave(above, who, result, memory, nodes, arms, sums)
+    memory.result = result
+    memory.who = who
+    return ply
+
+
+@compiled
+def count_result(position, result, end, last, memory, nodes, arms, sums):
+    """Count what a playout is worth to the mover at the root, as far as ply *end* of its *last*.
+
+    From the root on, as the next playout begins there.
+    """
+    for ply in range(end + 1):
+        node = memory.visited[ply]
+        add_visit(node, result, memory, nodes, arms, sums)
+        if ply > 0:
+            choose(position, memory.visited[ply - 1], memory, nodes, arms, sums)
+        result = result if nodes[node].same else -result
+    if 0 <= end < last:
+        choose(position, memory.visited[end], memory, nodes, arms, sums)
+
+
+@compiled
+def note_line(position, ply, memory):
+    """Remember a position of the line, for repetitions below."""
+    if recurs(position):
+        memory.path[memory.before + ply] = Bits(recurrence(position))
+
+
+@kernel
+def grow(
+    position: Position,
+    evaluation: Evaluator,
+    node: int,
+    ply: int,
+    steps: int,
+    memory: PlayoutMemory,
+    nodes: Nodes,
+    arms: Arms,
+    sums: Sums,
+    pool: Numbers,
+) -> bool:
+    """Look at a node without children, or make them; return whether the line goes on to one.
+
+    If not, the result is ``memory.result``, for the player who moves there.
+    """
+    if nodes[node].kind == NEW:
+        memory.changed = look_at(position, node, ply, steps, memory, nodes, arms)
+        lower, upper = own_bounds(node, nodes)
+        if is_settled(position, lower, upper):
+            memory.result = settled_worth(position, lower, upper)
+            return False
+    if nodes[node].kind == OVER:  # the value is no whole number
+        memory.result = worth(position, outcome(position)[1])
+        return False
+    # A node gets children when it is visited for the second time.
+    grown = 0
+    visits = nodes[node].visits - memory.shared
+    if (visits > 0 or ply == 0) and ply < memory.plies:
+        if ply > 0 and not memory.use_bounds and chance(position) == 0:
+            memory.changed = tighten_by_game(position, node, memory, nodes, arms)
+            lower, upper = own_bounds(node, nodes)
+            if is_settled(position, lower, upper):
+                memory.result = settled_worth(position, lower, upper)
+                return False
+        grown = expand(position, evaluation, node, ply, memory, nodes, arms, sums, pool)
+    if grown == 0:
+        memory.result = roll_out(position, evaluation, memory.who, memory)
+        return False
+    if memory.minimax > 0:
+        back_up_estimate(node, nodes, arms, sums)
+    if grown > 1:
+        memory.changed = tighten(position, node, nodes, arms, sums)
+        lower, upper = own_bounds(node, nodes)
+        if is_settled(position, lower, upper):
+            memory.result = settled_worth(position, lower, upper)
+            return False
+    choose(position, Bits(node), memory, nodes, arms, sums)
+    return True
+
+
+@compiled
+def playout(root, evaluation, memory, nodes, arms, sums, pool):
+    """Play one playout from the root; see the module's text."""
+    memory.playouts += 1
+    position, node = root, Bits(ROOT)
+    ply, who = np.int64(0), np.int64(0)
+    steps = np.int64(memory.before)
+    loss = half_range(root, memory) if memory.shared else 0.0
+    memory.changed = False
+    while True:
+        memory.visited[ply] = node
+        if memory.shared:
+            add_visit(node, -loss, memory, nodes, arms, sums)
+        note_line(position, ply, memory)
+        if arms[node].next == NOWHERE:
+            memory.who = who
+            lower, upper = own_bounds(node, nodes)
+            if is_settled(position, lower, upper):
+                memory.result = settled_worth(position, lower, upper)
+                break
+            at = np.int64(node)
+            if not grow(position, evaluation, at, ply, steps, memory, nodes, arms, sums, pool):
+                break
+        if chance(position) > 0:
+            index = sampled_outcome(position, memory)
+            _, child = chance_outcome(position, index)
+            node = Bits(arms[node].first) + Bits(index)
+            steps = np.int64(0)
+            same = same_after_chance(position, child)
+        else:
+            if memory.shared:  # others may have been here since
+                node = best_child(position, node, memory, nodes, arms, sums)
+            else:
+                node = Bits(arms[node].first) + Bits(arms[node].next)
+            prefetch(nodes, node)
+            below = Bits(arms[node].first)
+            prefetch(arms, below)
+            prefetch(arms, below + Bits(4))  # arms are four to a line
+            child = play(position, np.int64(arms[node].move))
+            steps = np.int64(steps + 1 if reversible(position, child) else 0)
+            same = moves_again(position, child)
+        if not same:
+            who = 1 - who
+        position = child
+        ply += 1
+    memory.nodes += ply + 1
+    memory.deepest = max(memory.deepest, ply)
+    last = ply
+    if memory.changed or memory.everywhere:
+        ply = back_up(root, ply, loss, memory, nodes, arms, sums)
+    result = memory.result if memory.who == 0 else -memory.result
+    if not is_won_or_lost(root):
+        memory.lowest = min(memory.lowest, result)
+        memory.highest = max(memory.highest, result)
+    count_result(root, result, ply, last, memory, nodes, arms, sums)
+
+
+@kernel
+def search_tree(
+    position: Position,
+    evaluation: Evaluator,
+    memory: PlayoutMemory,
+    nodes: Nodes,
+    arms: Arms,
+    sums: Sums,
+    pool: Numbers,
+) -> None:
+    """Play playouts from a position until a limit is reached, its value is proven, or no room left.
+
+    The reason is in ``memory.stop``, or for all threads in ``pool[TOLD]``.
+    """
+    while memory.stop == RUNNING and pool[TOLD] == RUNNING:
+        lower, upper = own_bounds(ROOT, nodes)
+        if arms[ROOT].first != 0 and is_settled(position, lower, upper):
+            break
+        if memory.playouts >= memory.playout_limit:
+            memory.stop = PLAYOUTS
+            break
+        if memory.nodes + memory.rollout_plies >= memory.node_limit:
+            memory.stop = NODES
+            break
+        playout(position, evaluation, memory, nodes, arms, sums, pool)
+    if memory.stop == MOVES:
+        pool[TOLD] = MOVES

@@ -1,0 +1,239 @@
+"""Move ordering: ranked moves, killers, countermoves, history.
+
+Moves wait in the stack ``ranked`` as words that sort as they are to be searched.  From the
+highest bits down: the score (plus 2**29, 30 bits), the child's number, counted down from
+65535 (16 bits), so that of equal moves the earlier generated comes first, the move (16
+bits), and whether the mover of the parent is to move in the child (1 bit).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cutnode.compiler.jit import compiled
+from cutnode.contract.derived import knows_gains
+from cutnode.contract.verbs import NO_MOVE, exchange, gain, pattern
+from cutnode.kernels.parameters import (
+    HISTORY_LIMIT,
+    HISTORY_SIZE,
+    PATTERNS,
+)
+
+__all__ = [
+    "FIRST",
+    "Refutations",
+    "bring_best",
+    "defer",
+    "is_deferred",
+    "learned_score",
+    "pattern_of",
+    "rank",
+    "ranked_again",
+    "ranked_move",
+    "ranked_number",
+    "ranked_score",
+    "refutations",
+    "remember_cutoff",
+    "see_ge",
+    "sort_down",
+    "with_score",
+]
+
+FIRST = (1 << 29) - 1
+"""The score of the move to search first."""
+
+
+@compiled
+def rank(score, move, again, number):
+    """The word of a move (see the module's text)."""
+    return (
+        ((np.int64(score) + (1 << 29)) << 33)
+        | ((0xFFFF - np.int64(number)) << 17)
+        | (np.int64(move) << 1)
+        | np.int64(again)
+    )
+
+
+@compiled
+def ranked_move(ranked):
+    return (ranked >> 1) & 0xFFFF
+
+
+@compiled
+def ranked_again(ranked):
+    return ranked & 1 != 0
+
+
+@compiled
+def ranked_number(ranked):
+    return 0xFFFF - ((ranked >> 17) & 0xFFFF)
+
+
+@compiled
+def ranked_score(ranked):
+    return (ranked >> 33) - (1 << 29)
+
+
+@compiled
+def with_score(ranked, score):
+    """The same move with another score."""
+    return (ranked & ((1 << 33) - 1)) | ((np.int64(score) + (1 << 29)) << 33)
+
+
+@compiled
+def defer(ranked):
+    """The same move behind all others: it is searched when the others are done (ABDADA)."""
+    return ranked & ((1 << 33) - 1)
+
+
+@compiled
+def is_deferred(ranked):
+    return ranked >> 33 == 0
+
+
+@compiled
+def sort_down(ranked, start, end):
+    """Sort ``ranked[start:end]`` so that the highest come first (few: by insertion)."""
+    # The solver looks at all moves anyway, and they are few: insertion beats all else.
+    for i in range(start + 1, end):
+        item = ranked[i]
+        j = i
+        while j > start and ranked[j - 1] < item:
+            ranked[j] = ranked[j - 1]
+            j -= 1
+        ranked[j] = item
+
+
+@compiled
+def bring_best(ranked, at, end):
+    """Exchange the highest of ``ranked[at:end]`` with the one at the front, and return it.
+
+    Cheaper than sorting where a cutoff comes early.
+    """
+    # Sorting would order moves that a cutoff leaves out.
+    best, item = at, ranked[at]
+    for other in range(at + 1, end):
+        # Selected, not branched on: which is the highest cannot be predicted.
+        higher = ranked[other] > item
+        best = other if higher else best
+        item = ranked[other] if higher else item
+    ranked[best] = ranked[at]
+    ranked[at] = item
+    return item
+
+
+class Refutations(NamedTuple):
+    """Moves that refuted something like a node before; ``NO_MOVE`` where there is none."""
+
+    killer: int
+    second_killer: int
+    countermove: int
+
+
+@compiled
+def refutations(search, previous, mover, ply):
+    """Look up the killers and the countermove of a node, which are the same for all its moves."""
+    countermove = np.int64(NO_MOVE)
+    if previous != NO_MOVE:
+        countermove = search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE]
+    return Refutations(search.killers[2 * ply], search.killers[2 * ply + 1], countermove)
+
+
+@compiled
+def learned_score(search, refuting, move, index, mover, ply):
+    """The score of a move by what the search has learned: killers, countermoves, history."""
+    # Where one of these is not in use, nothing was learned.
+    # Moves share an entry of history if their numbers are equal modulo its size: that is rare, and
+    # costs only order.
+    score = search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
+    if search.use_continuation_history:
+        score += continuation_score(search, index, ply)
+    # On the scale of history, for games differ in what these are worth.  Killers stand before
+    # countermoves: a sibling is nearer than the same answer elsewhere.
+    if move == refuting.killer:
+        score += 2 * search.killers_bonus
+    elif move == refuting.second_killer:
+        score += search.killers_bonus
+    if move == refuting.countermove:
+        score += search.countermoves_bonus
+    return score
+
+
+@compiled
+def pattern_of(position, move):
+    """The pattern of a move, as an index: within bounds, whatever the game says."""
+    return np.int64(pattern(position, move)) & (PATTERNS - 1)
+
+
+@compiled
+def continuation_score(search, index, ply):
+    """The continuation history of a pattern: after the last move, and the one before that."""
+    return np.int64(
+        search.continuation_history[PATTERNS * search.patterns[ply + 1] + index]
+    ) + np.int64(search.continuation_history[PATTERNS * search.patterns[ply] + index])
+
+
+@compiled
+def see_ge(position, move, least):
+    """Return whether a move wins at least so much by exchanges (static exchange evaluation)."""
+    return exchange(position, move, least)
+
+
+@compiled
+def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
+    """Learn from a cutoff by ``ranked[at]``, after those from *first* on did not cut.
+
+    Noisy moves are ordered by what they win, so killers and countermoves are quiet.
+    """
+    move = ranked_move(search.ranked[at])
+    quiet = not knows_gains(position) or gain(position, move) <= 0
+    if search.use_killers and move != search.killers[2 * ply] and quiet:
+        search.killers[2 * ply + 1] = search.killers[2 * ply]
+        search.killers[2 * ply] = move
+    if search.use_countermoves and previous != NO_MOVE and quiet:
+        search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
+    # Deep cutoffs saved more.
+    weight = depth * depth
+    if search.use_history:
+        learn_move(search, mover * HISTORY_SIZE + move % HISTORY_SIZE, weight, 1)
+        # What was tried before, and did not cut, goes down: a bonus alone would let all rise.
+        for earlier in range(first, at):
+            tried = ranked_move(search.ranked[earlier])
+            learn_move(search, mover * HISTORY_SIZE + tried % HISTORY_SIZE, weight, -1)
+    if search.use_continuation_history and quiet:
+        bonus = min(search.history_bonus * weight, search.history_most)
+        learn_pattern(position, search, move, ply, bonus)
+        for earlier in range(first, at):
+            learn_pattern(position, search, ranked_move(search.ranked[earlier]), ply, -bonus)
+
+
+@compiled
+def learn_move(search, index, weight, sign):
+    """Move the history of a move, up or down: the less, the more is known of it.
+
+    So it is how often the move cut when it was tried (relative history, M. Winands et al., "The
+    relative history heuristic", 2006), but what was long ago fades.
+    """
+    search.history_weight[index] += weight
+    known = search.history_prior + search.history_weight[index]
+    rate = max(HISTORY_LIMIT // known, search.history_bonus)
+    learn(search.history, index, sign * min(rate * weight, search.history_most))
+
+
+@compiled
+def learn_pattern(position, search, move, ply, bonus):
+    """Move the continuation history of a move's pattern by *bonus*."""
+    index = pattern_of(position, move)
+    learn(search.continuation_history, PATTERNS * search.patterns[ply + 1] + index, bonus)
+    learn(search.continuation_history, PATTERNS * search.patterns[ply] + index, bonus)
+
+
+@compiled
+def learn(scores, index, bonus):
+    """Move a score by *bonus*, the less the nearer it is to the limit (gravity)."""
+    # The pull towards zero grows with the score, so it stays within the limit, and old
+    # knowledge fades.
+    score = np.int64(scores[index])
+    scores[index] = score + bonus - score * abs(bonus) // HISTORY_LIMIT

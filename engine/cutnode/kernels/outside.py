@@ -1,0 +1,244 @@
+"""Techniques from outside the engine: how the hooks of a user's file become part of a node.
+
+The memory of a search names in its fields the techniques that it is made for.  So the hooks are
+compiled into the node function, one after the other at each point, each behind the switch with
+which an ablation turns it off; and where there are none, nothing is left of the call.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from cutnode.compiler.jit import compiled
+from cutnode.contract.dispatch import HOOKED
+from cutnode.contract.errors import ContractError, CutnodeError
+from cutnode.contract.native import in_compiled_code, is_compiled
+from cutnode.contract.verbs import play
+from cutnode.kernels.declarations import Technique
+from cutnode.kernels.ordering import FIRST, ranked_move, ranked_score, with_score
+
+__all__ = [
+    "outside_after_child",
+    "outside_after_test",
+    "outside_before_child",
+    "outside_before_moves",
+    "outside_fields",
+    "outside_on_cutoff",
+    "rank_by_outside",
+    "require_compiled",
+    "wants_estimate",
+]
+
+MARK = "technique "
+"""Fields of the memory of a search whose names begin so say which techniques it is made for."""
+
+NUMBERS = (int, float, np.number, np.bool_)
+
+_marked: dict[str, Technique] = {}
+
+ANSWERS = {
+    "before_moves": "a plan, such as it is given",
+    "rank": "a number",
+    "order": "a number",
+    "after_test": "True or False",
+    "before_child": "a decision, such as it is given",
+}
+"""What hooks have to return."""
+
+
+def outside_fields(techniques: Iterable[Technique]) -> Iterator[tuple[Any, ...]]:
+    """Yield the fields that techniques from outside have in the memory of a search."""
+    for each in techniques:
+        mark = f"{MARK}{each.name} {each.digest()}"
+        _marked[mark] = each
+        yield mark, np.int64
+        yield f"use_{each.name}", np.int64
+        for parameter in each.parameters:
+            yield each.field(parameter.name), parameter.dtype
+        for counter in each.counters:
+            yield each.field(counter), np.int64
+        for name, size in each.memory.items():
+            yield each.field(name), np.int64, (size,)
+
+
+def require_compiled(techniques: Iterable[Technique]) -> None:
+    """:class:`CutnodeError` if a hook is not compiled."""
+    for each in techniques:
+        for point, hook in each.hooks():
+            if not is_compiled(hook):
+                raise CutnodeError(
+                    f"{point} of {each.name} is not compiled: put @compiled before it"
+                )
+
+
+@functools.cache
+def checked_answer(point: str, name: str) -> Callable[[Any, Any], Any]:
+    """A function that returns what a hook of the technique *name* answers, once that is checked.
+
+    It has to be of the kind of what the function is given beside it: a number for a number, or a
+    tuple of the same class.  In compiled code types are checked, while it is compiled.
+    :class:`ContractError` if the answer is another.
+    """
+
+    def complain(found: str) -> ContractError:
+        return ContractError(f"{point} of {name} returns {found}, not {ANSWERS[point]}")
+
+    def answer(value: Any, given: Any) -> Any:
+        kind = type(given) if isinstance(given, tuple) else NUMBERS
+        if not isinstance(value, kind):
+            raise complain(repr(value))
+        return value
+
+    def typed(value: Any, given: Any) -> Any:
+        wanted = getattr(given, "instance_class", None)
+        found = getattr(value, "instance_class", None)
+        if found is not wanted or not (wanted or isinstance(value, types.Number | types.Boolean)):
+            raise complain(found.__name__ if found else str(types.unliteral(value)))
+        return lambda value, given: value
+
+    in_compiled_code(answer)(typed)
+    return answer
+
+
+def hooked(point: str, call: str, result: str = "") -> Callable[[Any], Any]:
+    """Decorate the function of a point, which is what it does where no technique has a hook.
+
+    Made for techniques that have one, it calls their hooks in turn, each if its technique is on:
+    *call* is the statement that calls a ``hook`` and takes its ``answer``; *result* is the variable
+    that it returns, which begins as what the decorated function returns.
+    """
+
+    def decorate(function: Any) -> Any:
+        code = function.__code__
+        arguments = ", ".join(code.co_varnames[: code.co_argcount])
+        usable: Any = compiled(function)
+
+        def make(techniques: Sequence[Technique]) -> Any:
+            hooks = [(each, getattr(each, point)) for each in techniques if getattr(each, point)]
+            if not hooks:
+                return usable
+            space: dict[str, Any] = {"begin": usable, "play": play}
+            lines = [f"def call({arguments}):"]
+            if result:
+                lines.append(f"    {result} = begin({arguments})")
+            for number, (technique, hook) in enumerate(hooks):
+                space[f"hook{number}"] = hook
+                if point in ANSWERS:
+                    space[f"answer{number}"] = checked_answer(point, technique.name)
+                lines.append(f"    if search.use_{technique.name}:")
+                numbered = call.replace("hook", f"hook{number}").replace(
+                    "answer", f"answer{number}"
+                )
+                lines.append(f"        {numbered}")
+            lines.append(f"    return {result}")
+            space["__name__"] = " ".join([function.__name__, *(each.digest() for each, _ in hooks)])
+            exec("\n".join(lines), space)
+            return space["call"]
+
+        def called(*given: Any) -> Any:
+            return usable(*given)
+
+        HOOKED[called] = make
+        space = {"make": make, "made_for": made_for}
+        in_compiled_code(called)(eval(f"lambda {arguments}: make(made_for(search))", space))
+        return functools.update_wrapper(called, function)
+
+    return decorate
+
+
+def made_for(search: types.Record) -> list[Technique]:
+    """The techniques from outside for which the memory of a search is made."""
+    return [_marked[name] for name in search.fields if name.startswith(MARK)]
+
+
+@hooked(
+    "before_moves",
+    "decided = decided if decided.cuts else answer(hook(node, decided, search), decided)",
+    "decided",
+)
+def outside_before_moves(node, decided, search):
+    """The plan for a node."""
+    return decided
+
+
+@hooked("rank", "score += answer(hook(node, move, search), score)", "score")
+def outside_rank(node, move, search):
+    """What is added to the score of a move."""
+    return 0
+
+
+@hooked(
+    "order",
+    "score += search.order_weight * answer(hook(node.position, move, child), score)",
+    "score",
+)
+def outside_order(node, move, child, search):
+    """What is added to the score of a move by those that say it as the verb ``order`` does."""
+    return 0
+
+
+@hooked("rank", "ranks = True", "ranks")
+def outside_ranks(search):
+    """Whether any rank moves."""
+    return False
+
+
+@hooked("order", "orders = True", "orders")
+def outside_orders(search):
+    """Whether any order moves."""
+    return False
+
+
+@compiled
+def rank_by_outside(node, top, end, search):
+    """Add what techniques from outside say to the scores of the moves on the stack."""
+    if outside_ranks(search) or outside_orders(search):
+        for at in range(top, end):
+            ranked = search.ranked[at]
+            score, move = ranked_score(ranked), ranked_move(ranked)
+            # The hash move, and one that wins at once, stay in front.
+            if score < FIRST:
+                score += outside_rank(node, move, search)
+                if outside_orders(search):
+                    score += outside_order(node, move, play(node.position, move), search)
+                search.ranked[at] = with_score(ranked, min(max(score, -FIRST), FIRST - 1))
+
+
+@hooked(
+    "after_test", "enough = answer(hook(node, child, value, search), enough) or enough", "enough"
+)
+def outside_after_test(node, child, value, search):
+    """Tell of a test, and return whether the node is cut."""
+    return False
+
+
+@hooked(
+    "before_child",
+    "decision = decision if decision.action"
+    " else answer(hook(node, child, decision, search), decision)",
+    "decision",
+)
+def outside_before_child(node, child, decision, search):
+    """The decision on a move."""
+    return decision
+
+
+@hooked("after_child", "hook(node, child, value, search)")
+def outside_after_child(node, child, value, search):
+    """Tell of a move that was searched."""
+
+
+@hooked("on_cutoff", "hook(node, child, search)")
+def outside_on_cutoff(node, child, search):
+    """Tell of a move that cut its node."""
+
+
+@hooked("estimates", "wanted = True", "wanted")
+def wants_estimate(search):
+    """Whether any asks for the estimate of a node."""
+    return False

@@ -1,0 +1,133 @@
+"""Techniques that cut a node, or skip a move, because of an estimate: hooks of the engine's own.
+
+See ``cutnode.kernels.hooks`` for what they are given and what they answer.
+"""
+
+from __future__ import annotations
+
+from cutnode.compiler.jit import compiled
+from cutnode.contract.derived import knows_gains
+from cutnode.contract.verbs import INFINITE, outcome
+from cutnode.kernels.evaluation import estimate_at
+from cutnode.kernels.hooks import cut, quiet_score, skip, skip_rest
+from cutnode.kernels.ordering import see_ge
+from cutnode.kernels.scores import limited
+
+__all__ = [
+    "futility",
+    "late_move_pruning",
+    "margins_apply",
+    "razoring",
+    "reverse_futility",
+    "see_pruning",
+]
+
+TESTED = 128
+"""One node in so many searches the late moves that it would skip."""
+
+FEW_TESTS, MANY_TESTS = 8, 128
+"""So few of these tests say little; when there are so many, all until then count for half."""
+
+
+@compiled
+def margins_apply(position, depth, search):
+    """Return whether one of the margins compares something with the static evaluation."""
+    razoring = search.use_razoring != 0 and depth <= search.razoring_depth
+    reverse = search.use_reverse_futility != 0 and depth <= search.reverse_futility_depth
+    # Futility compares with it only if moves say what they win; else with estimates of children.
+    futility = search.use_futility != 0 and knows_gains(position)
+    # Internal iterative reduction may take that off.
+    futility &= depth <= search.futility_depth + search.deepening_parity
+    return razoring or reverse or futility
+
+
+@compiled
+def razoring(node, plan, search):
+    """Cut a node so far below alpha that only noisy moves could help, and do not."""
+    if not search.use_razoring or node.depth > search.razoring_depth:
+        return plan
+    if node.static_eval + search.razoring_margin * node.depth > node.alpha:
+        return plan
+    # A quiet search confirms it: a capture may win back what is missing.
+    value = quiet_score(node, search)
+    if value > node.alpha:
+        return plan
+    search.razored += 1
+    return cut(value)
+
+
+@compiled
+def reverse_futility(node, plan, search):
+    """Cut a node so far above beta that few plies will not bring the score below."""
+    depth = node.depth if node.improving else node.depth + 1
+    wanted = search.use_reverse_futility and node.depth <= search.reverse_futility_depth
+    if not wanted or node.static_eval - search.reverse_futility_margin * depth < node.beta:
+        return plan
+    search.reverse_cutoffs += 1
+    search.estimates += 1
+    return cut(node.static_eval)
+
+
+@compiled
+def late_move_pruning(node, child, decision, search):
+    """Skip a quiet move that comes too late to be searched near the leaves, and all after it."""
+    # Where estimates fall, fewer moves are worth a look.
+    depth = node.depth
+    most = (search.late_move_pruning_moves + depth * depth) // (1 if node.improving else 2)
+    wanted = search.use_late_move_pruning and depth <= search.late_move_pruning_depth
+    if not wanted or child.won > 0 or child.searched < most:
+        return decision
+    if search.late_tested[node.ply] or searches_late_moves(node, search):
+        return decision
+    return skip_rest(decision)
+
+
+@compiled
+def searches_late_moves(node, search):
+    """Return whether a node is to search all the same the moves that come late.
+
+    One in many does, as a test whether one of them cuts; all do while too many of the tests say so.
+    """
+    most = search.late_move_pruning_cutoffs * (search.late_tests + FEW_TESTS)
+    trusted = 100 * search.late_cutoffs <= most
+    search.late_skipped += 1
+    if trusted and search.late_skipped < TESTED:
+        return False
+    search.late_skipped = 0
+    search.late_tested[node.ply] = 1
+    search.late_tests += 1
+    if search.late_tests >= MANY_TESTS:
+        search.late_tests >>= 1
+        search.late_cutoffs >>= 1
+    return True
+
+
+@compiled
+def futility(node, child, decision, search):
+    """Skip a move that cannot be expected to bring the score up to alpha."""
+    if not search.use_futility or node.depth > search.futility_depth:
+        return decision
+    if knows_gains(node.position):
+        value = node.static_eval + child.won  # cheaper than to estimate the child
+    else:
+        value = estimate_at(node.evaluation, child.position, node.ply + 1, search)
+        value = limited(value, search.win)
+        value = value if child.again else -value
+    value += search.futility_margin * node.depth
+    if value > child.alpha or outcome(child.position)[0]:
+        return decision
+    search.futile += 1
+    return skip(decision, value)
+
+
+@compiled
+def see_pruning(node, child, decision, search):
+    """Skip a move that loses more by exchanges than the depth left may win back."""
+    if not search.use_see_pruning or node.depth > search.see_pruning_depth:
+        return decision
+    # Captures are given more: what they open up is harder to see.
+    margin = search.see_pruning_noisy_margin if child.won > 0 else search.see_pruning_quiet_margin
+    if see_ge(node.position, child.move, -node.depth * margin):
+        return decision
+    search.losing += 1
+    return skip(decision, -INFINITE)

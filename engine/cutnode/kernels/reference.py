@@ -1,0 +1,261 @@
+"""Plain references: what the searches of this project are compared with, and counting.
+
+Minimax without any pruning, textbook alpha-beta, and perft, for any game of the contract.
+They visit moves in the order in which the game makes them and use no table, so their
+node counts are facts about the game.  A node is a position visited, the root included.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Any
+
+import numpy as np
+
+from cutnode.compiler.jit import Evaluator, Position, compiled, kernel, record
+from cutnode.contract.bits import Bits
+from cutnode.contract.counting import listed
+from cutnode.contract.derived import is_free_move, most_moves, recurs, same_after_chance
+from cutnode.contract.dispatch import game_constant
+from cutnode.contract.positions import pack, words_each
+from cutnode.contract.stop import MOVES, PLIES, RUNNING
+from cutnode.contract.verbs import (
+    INFINITE,
+    MOVES_ROOM,
+    chance,
+    chance_outcome,
+    drawn,
+    moves,
+    moves_again,
+    outcome,
+    play,
+    recurrence,
+    reversible,
+)
+from cutnode.kernels.evaluation import estimate
+from cutnode.kernels.scores import final_score, limited
+
+__all__ = [
+    "PlainMemory",
+    "after_move",
+    "alphabeta_node",
+    "is_draw",
+    "minimax_node",
+    "perft_node",
+    "plain_dtype",
+    "report_violation",
+]
+
+
+@functools.cache
+def plain_dtype(cls: Any) -> np.dtype[Any]:
+    """The memory of a plain search: a stop flag, counters, and stacks for all plies."""
+    plies = game_constant(cls, "MAX_PLIES", 512) + 1
+    fields: list[Any] = [
+        ("stop", np.int64),
+        ("nodes", np.int64),
+        ("leaves", np.int64),
+        ("plies", np.int64),
+        ("turns", np.int64),  # depth is counted in turns, not in moves
+        ("win", np.int64),  # of final_score: 0 for values as they are
+        ("step", np.int64),
+        ("bulk", np.int64),  # perft counts the last moves, and does not make them
+        ("finished", np.int64),  # what a line counts in perft that ended the game earlier
+        ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
+        ("before", np.int64),  # so many positions of the path come before the root
+        ("path", np.uint64, (plies + 1,)),
+        ("moves", np.int64, ((plies + 1) * game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM,)),
+    ]
+    return np.dtype(fields, align=True)
+
+
+PlainMemory = Annotated[Any, record(plain_dtype)]
+
+
+@compiled
+def repeats(position, ply, steps, plain):
+    """Return whether a position occurred among the last *steps* of its line, all reversible.
+
+    Remembers the position for those that follow it.
+    """
+    word = Bits(recurrence(position))
+    at = plain.before + ply
+    plain.path[at] = word
+    for earlier in range(at - steps, at):
+        if Bits(plain.path[earlier]) == word:
+            return True
+    return False
+
+
+@compiled
+def is_draw(position, ply, steps, plain):
+    """Return whether a line of play ends here as a draw: by repetition, or by another rule."""
+    repeated = recurs(position) and repeats(position, ply, steps, plain)
+    return ply > 0 and (repeated or drawn(position))
+
+
+@compiled
+def after_move(position, move, child, steps, actions, memory):
+    """Return what a move adds up to: reversible moves in a row, free ones, and whether it is one.
+
+    A free move costs no depth.
+    """
+    child_steps = np.int64(steps + 1 if reversible(position, child) else 0)
+    is_free = is_free_move(position, move, child, actions, memory.turns)
+    return child_steps, np.int64(actions + 1 if is_free else 0), is_free
+
+
+@compiled(inline=False)
+def report_violation(position, code, memory):
+    """End a search because a position breaks the contract."""
+    pack(memory.violation, 0, position)
+    memory.stop = code
+
+
+@compiled
+def must_stop(ply, plain):
+    """Return whether the search has to end here; a line that is too long ends it all."""
+    if ply >= plain.plies:
+        plain.stop = PLIES
+    return plain.stop != RUNNING
+
+
+@kernel
+def minimax_node(
+    position: Position,
+    evaluation: Evaluator,
+    depth: int,
+    ply: int,
+    steps: int,
+    actions: int,
+    top: int,
+    plain: PlainMemory,
+) -> float:
+    """The value for the mover, *depth* plies deep: exact if no line is longer.
+
+    Chance takes the expectation and no depth; where the depth ends, it has not decided yet.
+    A repetition is a draw.  *steps* counts
+    the reversible moves that led here, *actions* the free ones; the stack is free
+    from *top* on.
+    """
+    plain.nodes += 1
+    over, value = outcome(position)
+    if over:
+        plain.leaves += 1
+        return float(final_score(value, ply, plain.win, plain.step))
+    if is_draw(position, ply, steps, plain):
+        plain.leaves += 1
+        return 0.0
+    if depth == 0 or must_stop(ply, plain):
+        plain.leaves += 1
+        return float(limited(estimate(evaluation, position), plain.win))
+    if chance(position) > 0:
+        expectation = 0.0
+        for index in range(chance(position)):
+            probability, child = chance_outcome(position, index)
+            value = minimax_node(
+                child, evaluation, depth, ply + 1, np.int64(0), actions, top, plain
+            )
+            expectation += probability * (value if same_after_chance(position, child) else -value)
+        return expectation
+    best = -float(INFINITE)
+    end = moves(position, plain.moves, top)
+    if not 0 < end - top <= most_moves(position):
+        report_violation(position, MOVES, plain)
+        return best
+    for at in range(top, end):
+        move = plain.moves[at]
+        child = play(position, move)
+        child_steps, child_actions, is_free = after_move(
+            position, move, child, steps, actions, plain
+        )
+        new_depth = depth if is_free else depth - 1
+        value = minimax_node(
+            child, evaluation, new_depth, ply + 1, child_steps, child_actions, end, plain
+        )
+        best = max(best, value if moves_again(position, child) else -value)
+    return best
+
+
+@kernel
+def alphabeta_node(
+    position: Position,
+    evaluation: Evaluator,
+    alpha: int,
+    beta: int,
+    depth: int,
+    ply: int,
+    steps: int,
+    actions: int,
+    top: int,
+    plain: PlainMemory,
+) -> int:
+    """Textbook alpha-beta (fail-soft negamax); the value as for :func:`minimax_node`."""
+    plain.nodes += 1
+    over, value = outcome(position)
+    if over:
+        plain.leaves += 1
+        return final_score(value, ply, plain.win, plain.step)
+    if is_draw(position, ply, steps, plain):
+        plain.leaves += 1
+        return 0
+    if depth == 0 or must_stop(ply, plain):
+        plain.leaves += 1
+        return limited(estimate(evaluation, position), plain.win)
+    best = -INFINITE
+    end = moves(position, plain.moves, top)
+    if not 0 < end - top <= most_moves(position):
+        report_violation(position, MOVES, plain)
+        return best
+    for at in range(top, end):
+        move = plain.moves[at]
+        child = play(position, move)
+        child_steps, child_actions, is_free = after_move(
+            position, move, child, steps, actions, plain
+        )
+        new_depth = depth if is_free else depth - 1
+        again = moves_again(position, child)
+        low, high = (alpha, beta) if again else (-beta, -alpha)
+        value = alphabeta_node(
+            child, evaluation, low, high, new_depth, ply + 1, child_steps, child_actions, end, plain
+        )
+        value = value if again else -value
+        if value > best:
+            best = value
+            if best > alpha:
+                alpha = best
+                if alpha >= beta:
+                    break
+    return best
+
+
+@kernel
+def perft_node(position: Position, depth: int, top: int, plain: PlainMemory) -> int:
+    """The lines of exactly *depth* moves; one that ends the game earlier counts ``finished``.
+
+    Chance outcomes multiply lines without being moves.  With ``bulk`` the last moves are counted,
+    not made.
+    """
+    plain.nodes += 1
+    if depth == 0:
+        return 1
+    if outcome(position)[0]:
+        return plain.finished
+    if plain.stop != RUNNING:
+        return 0
+    lines = 0
+    if chance(position) > 0:
+        for index in range(chance(position)):
+            _, child = chance_outcome(position, index)
+            lines += perft_node(child, depth, top, plain)
+        return lines
+    counted = depth == 1 and plain.bulk
+    end = listed(position, plain.moves, top) if counted else moves(position, plain.moves, top)
+    if not 0 < end - top <= most_moves(position):
+        report_violation(position, MOVES, plain)
+        return 0
+    if counted:
+        return end - top
+    for at in range(top, end):
+        lines += perft_node(play(position, plain.moves[at]), depth - 1, end, plain)
+    return lines

@@ -1,0 +1,446 @@
+"""Retrograde analysis of a layer of a tablebase in compiled code: win, draw and loss with distance.
+
+A *code* is 0 for what is not decided, at last a draw; ``distance + 1`` for a win of the mover in so
+many plies, and the negative of that for a loss.  In the array of codes of the layer that is solved
+four numbers more mean something: see ``HOLE``, ``DRAWN`` and ``TOUCHED``.
+
+A code is *final* in the pass of its distance.  Until then a win may stand there that begins by
+leaving the layer and takes longer than another one, which is not found yet.
+
+See :mod:`cutnode.tablebases.retrograde` for the method and its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numba
+import numpy as np
+from numba import types
+
+from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
+from cutnode.contract.bits import fetch_add
+from cutnode.contract.dispatch import defines, derived
+from cutnode.contract.stop import RUNNING
+from cutnode.contract.verbs import (
+    NO_INDEX,
+    moves,
+    moves_again,
+    outcome,
+    play,
+    retreat,
+    retreats,
+)
+from cutnode.kernels.tablebase import (
+    ENTRY,
+    SYMBOLS,
+    is_hole,
+    is_solved,
+    layer_of,
+    meaning_at,
+    number_of,
+    position_numbered,
+)
+
+__all__ = [
+    "BLOCK_SHIFT",
+    "CHECK",
+    "DRAWN",
+    "HOLE",
+    "MISSING",
+    "MOST_DISTANCE",
+    "PASS",
+    "STUCK",
+    "TOUCH",
+    "TOUCHED",
+    "WIN",
+    "backed_up",
+    "begin",
+    "entry_of",
+    "propagate",
+    "write_edges",
+]
+
+HOLE = -32768
+"""Of an index that is no position's."""
+
+DRAWN = 32767
+"""Of a position that is over, and drawn."""
+
+TOUCHED = 32766
+"""Of an undecided position that leads to one that has just been decided."""
+
+MOST_DISTANCE = 32000
+
+BLOCK_SHIFT = 12
+"""A pass looks at blocks of so many indices (a power of two) in which something is to be done."""
+
+WIN, TOUCH, CHECK = range(3)
+"""The phases of a pass: predecessors that win are decided; others are touched; and those that were
+are looked at: they are lost if all their moves lose."""
+
+MERIT = 1 << 17
+QUICKEST = MERIT - 2
+"""The merit of a win in one ply, which no move beats."""
+
+SAME, THROUGH, EDGE_SHIFT = 1, 2, 2
+"""Parts of an edge: whether the predecessor has the same mover, whether a position without an index
+lies between, and the index of the predecessor."""
+
+MISSING, BEYOND, TOO_LONG, STUCK = range(1, 5)
+"""Faults: play leads to a table that is not there; to a layer that comes later, or an index that is
+none; a distance is too long; a position that is not over has no moves."""
+
+PASS = np.dtype(
+    [
+        ("stop", np.int64),
+        ("thread", np.int64),
+        ("threads", np.int64),
+        ("layer", np.int64),  # that is solved
+        ("distance", np.int64),  # of the positions of which the predecessors are looked at
+        ("phase", np.int64),
+        ("conversion", np.int64),  # whether distances end where a layer is left
+        ("wins_known", np.int64),  # whether the first phase finds all wins
+        ("farthest", np.int64),  # distance that was found
+        ("decided", np.int64),  # positions
+        ("looked", np.int64),  # positions that were looked at forwards
+        ("done", np.int64),  # indices
+        ("through", np.int64),  # 1 if values may depend on positions behind one without an index
+        ("fault", np.int64),
+        ("fault_index", np.int64),  # from where play goes wrong
+        ("fault_layer", np.int64),  # to where it leads
+    ],
+    align=True,
+)
+"""The memory of a thread."""
+
+PassMemory = Annotated[Any, numba.from_dtype(PASS)]
+Codes = Annotated[Any, types.int16[::1]]
+Flags = Annotated[Any, types.uint8[::1]]
+FlagTable = Annotated[Any, types.uint8[:, ::1]]
+Edges = Annotated[Any, types.uint32[::1]]
+
+
+@compiled
+def one_ply_before(code, same):
+    """The code of a position by that of one which follows; *same*: they have the same mover."""
+    further = code + 1 if code > 0 else code - 1 if code < 0 else 0
+    return further if same else -further
+
+
+@compiled
+def merit(code):
+    """How good the code of a move is, as a number to compare; and from such a number the code.
+
+    A win is the better the quicker, a loss the slower.
+    """
+    return MERIT - code if code > 0 else -MERIT - code if code < 0 else 0
+
+
+@compiled
+def entry_of(position, memory, tables, size):
+    """Return the layer and the index of a position; an index that is none is a fault.
+
+    *size* is that of the layer that is solved; earlier ones have to be in the tables.
+    """
+    number, at = number_of(position, tables), layer_of(position)
+    if number < 0 or at < 0 or at > memory.layer:
+        memory.fault = BEYOND
+    elif at == memory.layer:
+        if number < size:
+            return at, number
+        memory.fault = BEYOND
+    elif is_solved(tables, at, number):
+        return at, number
+    else:
+        memory.fault = MISSING if tables[ENTRY * at + SYMBOLS] == 0 else BEYOND
+    memory.fault_layer = at
+    return at, NO_INDEX
+
+
+@compiled
+def known_code(position, same, memory, tables, codes, most):
+    """The code of a position that is over or has an index, one ply before.
+
+    *most*: codes of this layer that are further from zero are not final.
+    """
+    over, value = outcome(position)
+    if over:
+        return one_ply_before(1 if value > 0 else -1 if value < 0 else 0, same)
+    at, number = entry_of(position, memory, tables, len(codes))
+    if number == NO_INDEX:
+        return 0
+    if at == memory.layer:
+        code = 0 + codes[number]
+        return one_ply_before(code, same) if -most <= code <= most else 0
+    code = meaning_at(tables, at, number)
+    if memory.conversion and code != 0:
+        code = 1 if code > 0 else -1
+    return one_ply_before(code, same)
+
+
+@compiled
+def code_between(position, same, memory, tables, codes, most, buffer, room):
+    """The same of any position: one without an index is looked through."""
+    if outcome(position)[0] or number_of(position, tables) >= 0:
+        return known_code(position, same, memory, tables, codes, most)
+    best = -2 * MERIT
+    for place in range(room, moves(position, buffer, room)):
+        child = play(position, buffer[place])
+        again = moves_again(position, child)
+        best = max(best, merit(known_code(child, again, memory, tables, codes, most)))
+        if best == QUICKEST:
+            break
+    if best != QUICKEST:
+        memory.through = 1
+    return one_ply_before(merit(best), same)
+
+
+@compiled
+def backed_up(position, memory, tables, codes, most, buffer, room, losses):
+    """The code of a position with an index, by those of its moves; 0 if they do not decide it.
+
+    Moves are in *buffer*; those of positions that are looked through, from *room* on.  *losses*:
+    the position is known not to be won.
+    """
+    best = -2 * MERIT
+    end = moves(position, buffer, 0)
+    if end == 0:
+        memory.fault = STUCK
+        return 0
+    for place in range(end):
+        child = play(position, buffer[place])
+        same = moves_again(position, child)
+        code = code_between(child, same, memory, tables, codes, most, buffer, room)
+        best = max(best, merit(code))
+        if best == QUICKEST or (losses and best >= 0):
+            break
+    return merit(best)
+
+
+@compiled
+def note(memory, codes, due, number, code):
+    """Write the code of a position that is decided, and that its block is to be looked at."""
+    distance = abs(code) - 1
+    if distance >= len(due):
+        memory.fault = TOO_LONG
+        return
+    codes[number] = code
+    due[distance, number >> BLOCK_SHIFT] = 1
+    memory.farthest = max(memory.farthest, distance)
+    memory.decided += 1
+
+
+@kernel
+def begin(
+    example: Position,
+    memory: PassMemory,
+    tables: Numbers,
+    words: Words,
+    buffer: Numbers,
+    codes: Codes,
+    due: FlagTable,
+    room: int,
+) -> None:
+    """Write the codes of positions that are decided by what lies outside of their layer.
+
+    *due* says for each distance in which blocks of indices positions have it.
+    """
+    block = memory.thread
+    while block << BLOCK_SHIFT < len(codes):
+        if memory.stop != RUNNING or memory.fault != 0:
+            return
+        end = min((block + 1) << BLOCK_SHIFT, len(codes))
+        for number in range(block << BLOCK_SHIFT, end):
+            position = position_numbered(example, memory.layer, number, words)
+            if is_hole(position, memory.layer, number):
+                codes[number] = HOLE
+                continue
+            over, value = outcome(position)
+            if over:
+                codes[number] = DRAWN
+                if value != 0:
+                    note(memory, codes, due, number, 1 if value > 0 else -1)
+            else:
+                codes[number] = 0
+                code = backed_up(position, memory, tables, codes, -1, buffer, room, False)
+                if code != 0:
+                    note(memory, codes, due, number, code)
+                if memory.fault != 0:
+                    memory.fault_index = number
+                    return
+        memory.done += end - (block << BLOCK_SHIFT)
+        block += memory.threads
+
+
+@compiled
+def precede(memory, codes, due, touched, number, wins):
+    """Treat a predecessor of a position that is decided; *wins*: the move to it wins.
+
+    If it does not win, or if what the predecessor is has to be looked up, it is touched.
+    """
+    code = codes[number]
+    if memory.phase == WIN:
+        quickest = memory.distance + 2
+        if wins and (code == 0 or quickest < code < TOUCHED):
+            note(memory, codes, due, number, quickest)
+    elif not wins and code == 0:
+        codes[number] = TOUCHED
+        touched[number >> BLOCK_SHIFT] = 1
+
+
+@derived
+def by_retreats(cls: type) -> Callable[..., Any]:
+    """``by_retreats(...)``: treat the predecessors that the game names."""
+    return _by_retreats if defines(cls, "retreats") else _by_nothing
+
+
+@compiled
+def _by_retreats(example, memory, words, buffer, codes, due, touched, tables, number, won):
+    position = position_numbered(example, memory.layer, number, words)
+    for place in range(retreats(position, buffer, 0)):
+        before = retreat(position, buffer[place])
+        found = number_of(before, tables)
+        if found >= 0 and layer_of(before) == memory.layer:
+            precede(memory, codes, due, touched, found, won == moves_again(before, position))
+
+
+@compiled
+def _by_nothing(example, memory, words, buffer, codes, due, touched, tables, number, won):
+    memory.fault = BEYOND
+
+
+@compiled
+def by_edges(memory, codes, due, touched, firsts, edges, number, won):
+    """Treat the predecessors that :func:`write_edges` found."""
+    for place in range(firsts[number], firsts[number + 1]):
+        edge = np.int64(edges[place])
+        wins = edge & THROUGH == 0 and won == (edge & SAME != 0)
+        precede(memory, codes, due, touched, edge >> EDGE_SHIFT, wins)
+
+
+@kernel
+def propagate(
+    example: Position,
+    memory: PassMemory,
+    tables: Numbers,
+    words: Words,
+    buffer: Numbers,
+    codes: Codes,
+    due: FlagTable,
+    touched: Flags,
+    firsts: Numbers,
+    edges: Edges,
+    room: int,
+) -> None:
+    """Do a phase of a pass, for the positions that are decided with one distance.
+
+    *touched* says in which blocks positions are.  *firsts* and *edges* are those of
+    :func:`write_edges`, and empty if the game says which moves can have led to a position.
+    """
+    block = memory.thread
+    while block << BLOCK_SHIFT < len(codes):
+        if memory.stop != RUNNING or memory.fault != 0:
+            return
+        start, end = block << BLOCK_SHIFT, min((block + 1) << BLOCK_SHIFT, len(codes))
+        if memory.phase == CHECK:
+            if touched[block]:
+                touched[block] = 0
+                for number in range(start, end):
+                    if codes[number] == TOUCHED:
+                        look_again(example, memory, tables, words, buffer, codes, due, number, room)
+        elif due[memory.distance, block]:
+            for number in range(start, end):
+                code = codes[number]
+                if abs(code) == memory.distance + 1:
+                    if len(firsts) > 0:
+                        by_edges(memory, codes, due, touched, firsts, edges, number, code > 0)
+                    else:
+                        by_retreats(
+                            example,
+                            memory,
+                            words,
+                            buffer,
+                            codes,
+                            due,
+                            touched,
+                            tables,
+                            number,
+                            code > 0,
+                        )
+        memory.done += end - start
+        block += memory.threads
+
+
+@compiled
+def look_again(example, memory, tables, words, buffer, codes, due, number, room):
+    """Look at a touched position forwards, and decide it if its moves do."""
+    position = position_numbered(example, memory.layer, number, words)
+    losses = memory.wins_known != 0
+    final = memory.distance + 2
+    code = backed_up(position, memory, tables, codes, final, buffer, room, losses)
+    codes[number] = 0
+    if code != 0:
+        note(memory, codes, due, number, code)
+    memory.looked += 1
+    if memory.fault != 0:
+        memory.fault_index = number
+
+
+@compiled
+def lead_to(position, edge, memory, tables, counts, edges):
+    """Count an edge to a position of the layer that is solved, or write it."""
+    if outcome(position)[0] or layer_of(position) != memory.layer:
+        return
+    number = number_of(position, tables)
+    if len(edges) == 0:
+        fetch_add(counts, number + 1, 1)
+    else:
+        edges[fetch_add(counts, number, 1)] = edge
+
+
+@kernel
+def write_edges(
+    example: Position,
+    memory: PassMemory,
+    tables: Numbers,
+    words: Words,
+    buffer: Numbers,
+    codes: Codes,
+    counts: Numbers,
+    edges: Edges,
+    room: int,
+) -> None:
+    """Find the moves to each position of the layer from positions that are not decided.
+
+    The first time, with no *edges*: how many lead to *n* is added to ``counts[n + 1]``.  The second
+    time each is written to where ``counts[n]`` says, which goes up by one.
+    """
+    block = memory.thread
+    while block << BLOCK_SHIFT < len(codes):
+        if memory.stop != RUNNING:
+            return
+        start, end = block << BLOCK_SHIFT, min((block + 1) << BLOCK_SHIFT, len(codes))
+        for number in range(start, end):
+            code = codes[number]
+            if code in (HOLE, DRAWN) or -2 <= code < 0 or 0 < code <= 2:
+                continue
+            position = position_numbered(example, memory.layer, number, words)
+            for place in range(moves(position, buffer, 0)):
+                child = play(position, buffer[place])
+                same = moves_again(position, child)
+                if outcome(child)[0] or number_of(child, tables) >= 0:
+                    edge = number << EDGE_SHIFT | (SAME if same else 0)
+                    lead_to(child, edge, memory, tables, counts, edges)
+                    continue
+                for second in range(room, moves(child, buffer, room)):
+                    lead_to(
+                        play(child, buffer[second]),
+                        number << EDGE_SHIFT | THROUGH,
+                        memory,
+                        tables,
+                        counts,
+                        edges,
+                    )
+        memory.done += end - start
+        block += memory.threads

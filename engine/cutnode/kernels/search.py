@@ -1,0 +1,786 @@
+"""The search of limited depth: alpha-beta with the field's toolbox, one node function.
+
+:func:`search_node` is that function, in numbered steps; which techniques it uses is data
+(``cutnode.kernels.techniques``).  A step is written out there if it calls the search again, and is
+otherwise one of the small functions above it.  Where the depth ends, ``quiescence`` goes on with
+noisy moves.  :func:`search_root` is what Python calls, once for each depth and window.
+
+What they promise, for a window ``alpha < beta``: the score that they return is fail-soft.
+If ``v <= alpha`` the true score is at most *v*; if ``v >= beta`` it is at least *v*; in
+between it is exact.  With exact techniques only, the true score is that of plain minimax
+at the same depth.  After a stop nothing is stored, and scores mean nothing but that of the root:
+it is the score of the best move so far, if the root has a line.
+
+Whether a score depends on estimates is known by a counter: every estimate, cutoff by an
+entry with estimates, and unsound pruning raises ``search.estimates``; a node whose score
+turns out not to need them sets it back.
+
+Sources: principal variation search, A. Reinefeld, "An improvement to the scout
+tree-search algorithm" (1983); killers, S. Akl and M. Newborn (1977); history, J. Schaeffer
+(1989); countermoves, J. Uiterwijk (1992); null move, C. Donninger (1993); ProbCut, M. Buro
+(1995, and 1997 with several depths); futility and razoring, E. Heinz (1998); singular extensions,
+T. Anantharaman, M. Campbell and F. Hsu, "Singular extensions: adding selectivity to brute-force
+searching" (1990), here by a search without the hash move, as open-source programs do it;
+late move reductions, T. Romstad, "An introduction to late move reductions" (2006).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cutnode.compiler.jit import Evaluator, Position, Words, compiled, kernel
+from cutnode.contract.bits import Bits
+from cutnode.contract.derived import is_free_move, knows_gains, most_value, recurs, side
+from cutnode.contract.positions import unpack, width
+from cutnode.contract.stop import RUNNING
+from cutnode.contract.verbs import (
+    INFINITE,
+    NO_MOVE,
+    check,
+    deviation,
+    gain,
+    moves_again,
+    reversible,
+    skip,
+)
+from cutnode.kernels.depths import extensions, late_move_reductions
+from cutnode.kernels.evaluation import estimate_at
+from cutnode.kernels.hooks import (
+    SEARCH,
+    SKIP_REST,
+    ChildInfo,
+    NodeInfo,
+    at_depth,
+    decide,
+    extend,
+    plan,
+)
+from cutnode.kernels.node import (
+    PREPARE_TABLE,
+    Node,
+    SearchMemory,
+    address,
+    begin_node,
+    bounds_of,
+    canonical_best,
+    child_of,
+    count_cutoff,
+    count_kind,
+    end_of_line,
+    extend_line,
+    is_excluded_at_root,
+    leaf_score,
+    look_up,
+    make_moves,
+    settle_estimates,
+    stored_bounds,
+    suits,
+    tt_move_of,
+)
+from cutnode.kernels.ordering import (
+    bring_best,
+    defer,
+    is_deferred,
+    pattern_of,
+    ranked_again,
+    ranked_move,
+    ranked_number,
+    remember_cutoff,
+)
+from cutnode.kernels.outside import (
+    outside_after_child,
+    outside_after_test,
+    outside_before_child,
+    outside_before_moves,
+    outside_on_cutoff,
+    rank_by_outside,
+    wants_estimate,
+)
+from cutnode.kernels.parameters import MOST_DEPTH
+from cutnode.kernels.pruning import (
+    futility,
+    late_move_pruning,
+    margins_apply,
+    razoring,
+    reverse_futility,
+    see_pruning,
+)
+from cutnode.kernels.quiescence import quiet_search
+from cutnode.kernels.reference import after_move, repeats
+from cutnode.kernels.scores import MOST_ESTIMATE, from_table, limited
+from cutnode.kernels.table import (
+    begin,
+    depth_of,
+    entry_cutoff,
+    is_marked,
+    is_proven,
+    lower_of,
+    mark,
+    open_whole,
+    prepare,
+    probe,
+    store_depth,
+)
+
+__all__ = ["search_node", "search_root"]
+
+
+# Before the moves.
+
+
+@compiled
+def uses_table(position, depth, steps, search):
+    """Return whether a node probes the table and stores.
+
+    What a repetition may have touched is not for the table: it depends on the line.
+    """
+    wanted = search.use_table != 0 and depth >= search.table_depth
+    # A selective search stores it all the same: scores that are right almost always are worth
+    # more to it than none.
+    return wanted and not (recurs(position) and search.exact and steps > 0)
+
+
+@compiled
+def may_prune(alpha, beta, ply, in_check, search):
+    """Return whether a node may be cut, or moves skipped, because of an estimate.
+
+    Not in the principal variation, nor in check, nor where wins and losses are counted in plies:
+    there an estimate says nothing.
+    """
+    decisive = search.win != 0 and (alpha < -MOST_ESTIMATE or beta > MOST_ESTIMATE)
+    return ply > 0 and not search.exact and beta - alpha <= 1 and not in_check and not decisive
+
+
+@compiled
+def null_move_applies(depth, ply, previous, excluded_move, search):
+    """Return whether a pass is worth a try."""
+    # Two passes in a row would be the same position less deep; and in a singular search the
+    # question is about moves.
+    wanted = search.use_null_move != 0 and depth >= search.null_move_depth
+    wanted &= ply >= search.null_move_ply
+    return wanted and previous != NO_MOVE and excluded_move == NO_MOVE
+
+
+@compiled
+def probcut_applies(depth, search):
+    """Return whether a shallow search may say what a deep one would."""
+    # The shallow search may ask a shallower one, and so on: errors would add up.
+    wanted = search.use_probcut != 0 and depth >= search.probcut_depth
+    return wanted and search.probcut_level < search.probcut_levels
+
+
+@compiled
+def horizon_score(position, evaluation, word, node, search, table):
+    """The score where the depth ends: of a repetition, or by quiescence."""
+    # Quiescence itself looks for no repetitions: captures do not lead back.
+    if recurs(position) and repeats(position, node.ply, node.steps, search) and node.ply > 0:
+        search.nodes += 1
+        search.leaves += 1
+        search.length[node.ply] = 0
+        search.repetitions += 1
+        return 0
+    return quiet_search(
+        position, evaluation, word, node.alpha, node.beta, node.ply, node.top, search, table
+    )
+
+
+@compiled
+def consult_table(position, word, node, excluded_move, search, table):
+    """Look a position up: return whether its entry is enough, and the score if so.
+
+    Also returns the hash move, its score, and whether that move may be singular.  In a singular
+    search (a move is excluded) the entry is of another question: only its move is of use.
+    """
+    ply, depth = node.ply, node.depth
+    tt_move, tt_score, try_singular = NO_MOVE, -INFINITE, False
+    data = look_up(table, word, search)
+    if data == Bits(0):
+        return False, tt_score, tt_move, tt_score, try_singular
+    if ply > 0 and excluded_move == NO_MOVE and suits(data, depth, search.exact):
+        lower, upper = bounds_of(data, ply, search)
+        decided, value = entry_cutoff(lower, upper, node.alpha, node.beta)
+        if decided:
+            search.table_cutoffs += 1
+            search.estimates += not is_proven(data)
+            return True, value, tt_move, tt_score, try_singular
+    tt_move = tt_move_of(position, data, search)
+    if search.use_singular_extensions and depth >= search.singular_extensions_depth and ply > 0:
+        tt_score = from_table(lower_of(data), ply, search.win, search.step)
+        # The entry has to be of nearly this depth, and its score no win: those have no margin.
+        try_singular = tt_move != NO_MOVE and excluded_move == NO_MOVE
+        try_singular &= depth_of(data) >= depth - search.singular_extensions_less
+        try_singular &= abs(tt_score) <= MOST_ESTIMATE
+    return False, tt_score, tt_move, tt_score, try_singular
+
+
+@compiled
+def static_evaluation(position, evaluation, ply, in_check, wanted, search):
+    """Estimate a node if that is *wanted*; return also whether estimates of its mover improve."""
+    # In check an estimate says little: the threat is not on its scale.
+    compared = search.use_improving != 0 and not in_check
+    static_eval = -INFINITE
+    if wanted or compared:
+        static_eval = limited(estimate_at(evaluation, position, ply, search), search.win)
+    search.static_eval[ply] = static_eval
+    # Two plies ago the same player was to move, where players alternate.
+    improving = not compared or ply < 2 or static_eval > search.static_eval[ply - 2]
+    return static_eval, improving
+
+
+@compiled
+def plan_for(node, search):
+    """What techniques want to do with a node before its moves are made."""
+    decided = plan()
+    if node.can_prune:
+        decided = razoring(node, decided, search)
+        if not decided.cuts:
+            decided = reverse_futility(node, decided, search)
+    # At the root a move is wanted, not only a score.
+    if node.ply > 0 and not decided.cuts:
+        decided = outside_before_moves(node, decided, search)
+        search.estimates += decided.cuts and not decided.sound
+    return decided
+
+
+@compiled
+def pass_of(position, wanted):
+    """Return whether the mover may pass, if that is *wanted*, and the position after it."""
+    if not wanted:
+        return False, position
+    allowed, child = skip(position)
+    return allowed and not moves_again(position, child), child
+
+
+@compiled
+def null_move_node(static_eval, beta, depth, ply, top, search):
+    """The node after a pass: the further above beta, the less depth is enough to believe it."""
+    # Of what it finds only beta is used: no pattern, no line, and no better bound.
+    search.null_tries += 1
+    search.patterns[ply + 2] = 0
+    search.cut_node[ply + 1] = 1 - search.cut_node[ply]
+    surplus = min((static_eval - beta) // max(search.null_move_margin, 1), search.null_move_surplus)
+    less = depth - 1 - search.null_move_reduction - depth // 4 - surplus
+    nothing = np.int64(0)
+    return Node(-beta, 1 - beta, less, ply + 1, nothing, nothing, top, np.int64(NO_MOVE))
+
+
+@compiled
+def verifies_null_move(depth, less, ply, search):
+    """Return whether to verify a cutoff by a pass: with a search of moves, *less* plies deep.
+
+    In zugzwang no move is as good as a pass.  The search tries no passes in the first three
+    quarters of its plies, where zugzwang may return.
+    """
+    if depth < search.null_move_verified or search.null_move_ply > 0:
+        return False
+    search.null_move_ply = ply + 1 + 3 * max(less, 0) // 4
+    return True
+
+
+@compiled
+def cuts_by_pass(value, beta, search):
+    """Return whether the score of a pass, verified if it had to be, is a cutoff, and count it."""
+    cuts = value >= beta
+    search.null_cutoffs += cuts
+    search.estimates += cuts
+    return cuts
+
+
+@compiled
+def probcut_test(position, node, static_eval, wanted, search):
+    """Return whether ProbCut may decide a node, by which bound, and how deep it looks.
+
+    Scores of the two depths are further apart than the margin in a few cases of a hundred.
+    """
+    shallow = node.depth // 4 * 2 + node.depth % 2
+    if not wanted:
+        return False, node.beta, shallow
+    # The game measured how far its scores of two depths lie apart.
+    margin = search.probcut_confidence * deviation(position, node.depth, shallow)
+    margin = np.int64(math.ceil(margin))
+    bound = node.beta + margin if static_eval >= node.beta else node.beta - margin
+    # No score is beyond the largest value: such a test could only fail.
+    possible = search.win != 0 or abs(bound) <= most_value(position)
+    return margin > 0 and possible, bound, shallow
+
+
+@compiled
+def depth_for_moves(depth, ply, tt_move, wanted, search):
+    """The depth with which the moves of a node are searched."""
+    # Internal iterative reduction: without a hash move, look less deep: there will be one next
+    # time.
+    if search.use_internal_iterative_reduction and tt_move == NO_MOVE:
+        if depth >= search.internal_iterative_reduction_depth and ply > 0:
+            depth -= search.deepening_parity
+    if wanted.change != 0:
+        depth = min(max(depth + wanted.change, 1), MOST_DEPTH)
+    return depth
+
+
+@compiled
+def looks_ahead(depth, search):
+    """Whether a node of some depth looks its children up in the table before it searches one."""
+    return search.use_enhanced_cutoffs != 0 and depth >= search.enhanced_cutoffs_depth
+
+
+@compiled
+def look_up_children(position, node, depth, end, excluded_move, search, table):
+    """Look all children up, and put those that cannot raise alpha in front of the others.
+
+    Returns whether a child's entry is good enough to cut; the score so far; where on the stack
+    the moves begin that are to be searched; and whether what the table said is proven.
+    Each child's address is kept, for when it is searched.
+    """
+    stride = width(position) + 1
+    best, first, proven = -INFINITE, node.top, True
+    # All buckets are on the way from memory before one is looked at.
+    for at in range(node.top, end):
+        ranked = search.ranked[at]
+        slot = (node.top + ranked_number(ranked)) * stride
+        child = unpack(search.children, slot, position)
+        is_free = is_free_move(position, ranked_move(ranked), child, node.actions, search.turns)
+        child_word = address(child, np.int64(node.actions + 1 if is_free else 0), search)
+        search.children[slot + stride - 1] = child_word
+        prepare(table, child_word)
+    for at in range(node.top, end):
+        ranked = search.ranked[at]
+        slot = (node.top + ranked_number(ranked)) * stride
+        child = unpack(search.children, slot, position)
+        move = ranked_move(ranked)
+        is_free = is_free_move(position, move, child, node.actions, search.turns)
+        # At the root a move is wanted, not only a score.
+        if node.ply == 0 or move == excluded_move:
+            continue
+        # The child could be a repetition, of which its entry knows nothing.
+        if search.exact and reversible(position, child):
+            continue
+        data = probe(table, Bits(search.children[slot + stride - 1]))
+        if data == Bits(0) or not suits(data, depth if is_free else depth - 1, search.exact):
+            continue
+        lower, upper = bounds_of(data, node.ply + 1, search)
+        if not ranked_again(ranked):
+            lower, upper = -upper, -lower
+        if lower >= node.beta:
+            search.enhanced_cutoffs += 1
+            search.estimates += not is_proven(data)
+            return True, lower, first, proven
+        if upper <= node.alpha:
+            # Its search would fail low: take the bound for its score, and leave it out.
+            if not is_proven(data):
+                search.estimates += 1
+                proven = False
+            best = max(best, upper)
+            search.ranked[at] = search.ranked[first]
+            search.ranked[first] = ranked
+            first += 1
+    return False, best, first, proven
+
+
+# For each move.
+
+
+@compiled
+def deferral_word(position, ranked, top, depth, search):
+    """The word for the search of a child, in the marks that threads leave for each other."""
+    stride = width(position) + 1
+    at = (top + ranked_number(ranked)) * stride + stride - 1
+    return Bits(search.children[at]) ^ Bits(depth)
+
+
+@compiled
+def mark_move(position, ranked, top, depth, shared, searches, search, table):
+    """Tell the other threads, where there are any, that this one searches a move, or no more."""
+    if shared:
+        mark(table, deferral_word(position, ranked, top, depth, search), searches)
+
+
+@compiled
+def pick_move(position, at, end, top, depth, deferring, search, table):
+    """Bring the most promising move that is left to the front, and return its word.
+
+    With *deferring*, moves that another thread searches right now wait until the others are
+    done: their scores will mostly be in the table by then (T. Kerrigan, "Simplified ABDADA").
+    """
+    ranked = bring_best(search.ranked, at, end)
+    if deferring:
+        while not is_deferred(ranked) and is_marked(
+            table, deferral_word(position, ranked, top, depth, search)
+        ):
+            search.ranked[at] = defer(ranked)
+            ranked = bring_best(search.ranked, at, end)
+    return ranked
+
+
+@compiled
+def child_node(low, high, depth, node, child, steps, actions, top):
+    """The node after a move, with a window as the parent's mover sees it."""
+    if not child.again:
+        low, high = -high, -low
+    return Node(low, high, depth, node.ply + 1, steps, actions, top, child.move)
+
+
+@compiled
+def decision_on(node, child, single, search):
+    """What techniques want to do with a move, which a singular search extends by *single* plies."""
+    decision = extend(decide(), single)
+    if single == 0:
+        decision = extensions(node, child, decision, search)
+    if child.may_skip and decision.extension == 0:
+        decision = late_move_pruning(node, child, decision, search)
+        if decision.action == SEARCH:
+            decision = futility(node, child, decision, search)
+    if child.may_skip and decision.action == SEARCH:
+        decision = see_pruning(node, child, decision, search)
+    if decision.action == SEARCH:
+        search.patterns[node.ply + 2] = pattern_of(node.position, child.move)
+        decision = late_move_reductions(node, child, decision, search)
+        decision = outside_before_child(node, child, decision, search)
+    search.extended += decision.extension > 0
+    return decision
+
+
+@compiled
+def reduction_of(decision, new_depth, search):
+    """By how many plies a move is searched less deep; 0 for extended ones."""
+    if decision.reduction <= 0 or decision.extension != 0:
+        return np.int64(0)
+    # A ply is left for the search, and the parity of the depth stays.
+    reduction = min(decision.reduction, new_depth - 1)
+    reduction = max(reduction - reduction % search.deepening_parity, np.int64(0))
+    search.reductions += reduction > 0
+    return reduction
+
+
+@compiled
+def child_address(child, ranked, actions, node, depth, search, table):
+    """The address of a child in the table, on the way from memory; 0 if it will not use it."""
+    # Below the depth of the table only quiescence uses it, in games with gains.
+    if not search.use_table or not (depth >= search.table_depth or knows_gains(child)):
+        return Bits(0)
+    if looks_ahead(node.depth, search):
+        slot = (node.top + ranked_number(ranked)) * (width(child) + 1)
+        return Bits(search.children[slot + width(child)])
+    word = address(child, actions, search)
+    prepare(table, word)
+    return word
+
+
+@compiled
+def learn_from_cutoff(node, child, searched, end, search):
+    """Count a cutoff by a move, the last of so many that were searched, and learn from it."""
+    search.late_cutoffs += search.late_tested[node.ply]
+    count_cutoff(search, child.move, node.tt_move, node.ply, searched, end - child.at - 1)
+    remember_cutoff(
+        node.position, search, child.first, child.at, node.previous, node.mover, node.ply,
+        node.depth,
+    )  # fmt: skip
+    outside_on_cutoff(node, child, search)
+
+
+@compiled
+def proves_win(best, depth, ply, search):
+    """Return whether a proven win is the quickest there is.
+
+    The horizon hides none that is quicker; selection may, but it is a win anyway.
+    """
+    if search.win == 0 or best <= MOST_ESTIMATE:
+        return False
+    return not search.exact or best >= search.win - search.step * (ply + depth)
+
+
+@compiled
+def store_score(
+    position, word, node, depth, best, best_move, proven, repetitions, search, table
+):  # fmt: skip
+    """Store what a node's score says of its position, unless the line before it matters."""
+    # With moves left out at the root the score is not of the position.  A draw by repetition below
+    # belongs to the line: an exact search does not keep it, another keeps it as an estimate.
+    repeated = node.steps > 0 and repetitions != search.repetitions
+    if (node.ply == 0 and search.root_excluded > 0) or (repeated and search.exact):
+        return
+    lower, upper = stored_bounds(best, node.alpha, node.beta, node.ply, search)
+    best_move = canonical_best(position, best_move, search)
+    proven = proven and not repeated
+    search.stores += 1
+    search.overwrites += store_depth(table, word, lower, upper, best_move, depth, proven)
+
+
+@kernel
+def search_node(
+    position: Position,
+    evaluation: Evaluator,
+    word: Bits,
+    node: Node,
+    search: SearchMemory,
+    table: Words,
+) -> int:
+    """The score of a position within a window (see the module's text); *word* is its address."""
+    alpha, beta, depth, ply, steps, actions, top, previous = node
+
+    # Step 1. At the horizon, estimate, or go on with noisy moves.
+    if ply >= search.plies or (depth <= 0 and not search.use_quiescence):
+        return leaf_score(position, evaluation, ply, steps, search)
+    if depth <= 0:
+        return horizon_score(position, evaluation, word, node, search, table)
+
+    # Step 2. Count the node, and see whether the line ends here.
+    if begin_node(ply, search):
+        return alpha
+    over, value = end_of_line(position, ply, steps, search)
+    if over:
+        return value
+
+    # Step 3. Mate-distance pruning: wins are no quicker than the next move, and losses than now.
+    if search.use_mate_distance and search.step:
+        alpha, beta = max(alpha, ply - search.win), min(beta, search.win - ply - 1)
+        if alpha >= beta:
+            search.distance_cutoffs += 1
+            return alpha
+        node = Node(alpha, beta, depth, ply, steps, actions, top, previous)
+
+    # Step 4. Look the position up in the table.
+    estimates, repetitions = search.estimates, search.repetitions
+    excluded_move = search.excluded_move[ply]
+    use_table = uses_table(position, depth, steps, search)
+    tt_move, tt_score, try_singular = NO_MOVE, -INFINITE, False
+    if use_table:
+        decided, value, tt_move, tt_score, try_singular = consult_table(
+            position, word, node, excluded_move, search, table
+        )
+        if decided:
+            return value
+    use_table &= excluded_move == NO_MOVE
+
+    # Step 5. Estimate the position, if a later step wants to know.
+    in_check, cut_node = check(position), search.cut_node[ply]
+    can_prune = may_prune(alpha, beta, ply, in_check, search)
+    try_null_move = can_prune and null_move_applies(depth, ply, previous, excluded_move, search)
+    try_probcut = can_prune and probcut_applies(depth, search)
+    asked = try_null_move or try_probcut or wants_estimate(search)
+    asked |= can_prune and margins_apply(position, depth, search)
+    static_eval, improving = static_evaluation(position, evaluation, ply, in_check, asked, search)
+
+    # Step 6. Techniques that look at the node alone: razoring, reverse futility, and from outside.
+    mover = side(position, ply)
+    here = NodeInfo(
+        position, evaluation, word, table, alpha, beta, depth, ply, top, previous, mover, tt_move,
+        in_check, beta - alpha > 1, cut_node, can_prune, static_eval, improving,
+    )  # fmt: skip
+    wanted = plan_for(here, search)
+    if wanted.cuts:
+        return wanted.score
+
+    # Step 7. Null move: if even a pass is good enough, a move will be.
+    try_null_move, child = pass_of(position, try_null_move and static_eval >= beta)
+    if try_null_move:
+        test = null_move_node(static_eval, beta, depth, ply, top, search)
+        child_word = address(child, np.int64(0), search)
+        value = -search_node(child, evaluation, child_word, test, search, table)
+        if value >= beta and verifies_null_move(depth, test.depth, ply, search):
+            test = Node(alpha, beta, test.depth, ply, steps, actions, top, previous)
+            value = search_node(position, evaluation, word, test, search, table)
+            search.null_move_ply = 0
+        if search.stop != RUNNING:
+            return alpha
+        if cuts_by_pass(value, beta, search):
+            return beta
+
+    # Step 8. ProbCut: a search of half as many plies that is far outside the window says on which
+    # side of it the score is.
+    possible, bound, shallow = probcut_test(position, node, static_eval, try_probcut, search)
+    if possible:
+        search.probcut_tries += 1
+        search.probcut_level += 1
+        test = Node(bound - 1, bound, shallow, ply, steps, actions, top, previous)
+        value = search_node(position, evaluation, word, test, search, table)
+        search.probcut_level -= 1
+        search.length[ply] = 0
+        if search.stop != RUNNING:
+            return alpha
+        if (value >= bound) == (bound > beta):
+            search.probcut_cutoffs += 1
+            search.estimates += 1
+            return beta if bound > beta else alpha
+        search.estimates = estimates  # the test does not count
+        if use_table and tt_move == NO_MOVE:
+            tt_move = tt_move_of(position, probe(table, word), search)
+
+    # Step 9. Internal iterative reduction, and what techniques want: another depth.
+    depth = depth_for_moves(depth, ply, tt_move, wanted, search)
+
+    # Step 10. Make the moves, and rank them.
+    enhanced = looks_ahead(depth, search)
+    keep_children = enhanced or (search.use_order != 0 and depth >= search.order_depth)
+    end = make_moves(position, tt_move, previous, mover, ply, top, keep_children, search)
+    if end == top:
+        return alpha
+    here = at_depth(here, depth, tt_move)
+    rank_by_outside(here, top, end, search)
+
+    # Step 11. Enhanced transposition cutoffs: look the children up before one is searched.
+    best, best_move, first, searched = -INFINITE, NO_MOVE, top, np.int64(0)
+    all_proven, best_proven = True, False
+    if enhanced:
+        cutoff, best, first, all_proven = look_up_children(
+            position, node, depth, end, excluded_move, search, table
+        )
+        if cutoff:
+            return best
+
+    # Step 12. Tests: a technique wants to know what the first moves score less deep.
+    last = min(first + wanted.tests, end) if wanted.tests > 0 else first
+    for at in range(first, last):
+        ranked = pick_move(position, at, end, top, depth, False, search, table)
+        move = ranked_move(ranked)
+        if move == excluded_move:
+            continue
+        child, again = child_of(position, move, ranked, top, keep_children, search)
+        child_steps, child_actions, _ = after_move(position, move, child, steps, actions, search)
+        won = np.int64(gain(position, move))
+        tested = ChildInfo(move, child, again, won, at - first, at, first, alpha, False)
+        search.patterns[ply + 2] = pattern_of(position, move)
+        search.cut_node[ply + 1] = 1 - cut_node
+        low, high, plies = wanted.bound - 1, wanted.bound, wanted.depth
+        below = child_node(low, high, plies, node, tested, child_steps, child_actions, end)
+        child_word = child_address(child, ranked, child_actions, here, plies, search, table)
+        value = search_node(child, evaluation, child_word, below, search, table)
+        value = value if again else -value
+        search.length[ply] = 0
+        if search.stop != RUNNING:
+            return alpha
+        if outside_after_test(here, tested, value, search):
+            search.estimates += 1
+            return wanted.bound
+        search.estimates = estimates  # the test does not count
+
+    # Step 13. Take the moves, the most promising first.
+    shared = search.shared != 0 and enhanced
+    for at in range(first, end):
+        ranked = pick_move(position, at, end, top, depth, shared and searched > 0, search, table)
+        move = ranked_move(ranked)
+        if move == excluded_move or (ply == 0 and is_excluded_at_root(search, move)):
+            continue
+        child, again = child_of(position, move, ranked, top, keep_children, search)
+        child_steps, child_actions, free = after_move(position, move, child, steps, actions, search)
+
+        # Step 14. Singular extension: is the hash move the only good one?  Then the others fail low
+        # by a margin.  If they are good enough without it, cut (multi-cut).
+        single = np.int64(0)
+        if try_singular and move == tt_move:
+            bound = tt_score - search.singular_extensions_margin * depth
+            test = Node(bound - 1, bound, depth // 2, ply, steps, actions, end, previous)
+            search.excluded_move[ply] = tt_move
+            value = search_node(position, evaluation, word, test, search, table)
+            search.excluded_move[ply] = NO_MOVE
+            search.length[ply] = 0
+            if search.stop != RUNNING:
+                return alpha
+            search.estimates = estimates  # the test does not count
+            if value >= bound >= beta:
+                search.singular_cutoffs += 1
+                search.estimates += 1
+                return bound
+            single = np.int64(value < bound) - np.int64(value >= bound and tt_score >= beta)
+
+        # Step 15. Techniques that look at a move: extensions, pruning, reductions, from outside.
+        # Nothing is pruned before a move was searched that does not lose at once.
+        may_skip = can_prune and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE)
+        won = np.int64(gain(position, move))
+        this = ChildInfo(move, child, again, won, searched, at, first, alpha, may_skip)
+        decision = decision_on(here, this, single, search)
+        if decision.action != SEARCH:
+            search.estimates += not decision.sound
+            all_proven &= decision.sound
+            best = max(best, decision.bound)
+            if decision.action == SKIP_REST:
+                search.late += end - at
+                break
+            continue
+        new_depth = min(decision.extension + (depth if free else depth - 1), MOST_DEPTH)
+        reduction = reduction_of(decision, new_depth, search)
+
+        # Step 16. Search the child: reduced, and but for the first with a null window; again with
+        # what was saved if it turns out to be better than that.
+        before = search.estimates
+        child_word = child_address(child, ranked, child_actions, here, new_depth, search, table)
+        null_window = search.use_pvs != 0 and searched > 0
+        low, high = alpha, alpha + 1 if null_window else beta
+        mark_move(position, ranked, top, depth, shared, True, search, table)
+        while True:
+            plies = new_depth - reduction
+            search.cut_node[ply + 1] = np.int64(reduction > 0 or (null_window and not cut_node))
+            if plies <= 0 and not search.use_quiescence:
+                value = leaf_score(child, evaluation, ply + 1, child_steps, search)
+            else:
+                below = child_node(low, high, plies, node, this, child_steps, child_actions, end)
+                value = search_node(child, evaluation, child_word, below, search, table)
+            value = value if again else -value
+            if search.stop != RUNNING:
+                break
+            if reduction > 0 and value > alpha:
+                search.reduction_researches += 1
+                reduction = np.int64(0)
+            elif null_window and alpha < value < beta and (new_depth > 0 or search.use_quiescence):
+                # At least that much, and perhaps more.  (A leaf has said all there is.)
+                search.pvs_researches += 1
+                null_window, low, high = False, value - 1, beta
+            else:
+                break
+        mark_move(position, ranked, top, depth, shared, False, search, table)
+        if search.stop != RUNNING:
+            return alpha
+        searched += 1
+        proven = search.estimates == before
+        all_proven &= proven
+        outside_after_child(here, this, value, search)
+
+        # Step 17. Keep the best, and learn from a cutoff.
+        if value > best:
+            best, best_proven = value, proven
+            if value > alpha:
+                best_move = move
+                extend_line(search, ply, move)
+                if value >= beta:
+                    learn_from_cutoff(here, this, searched, end, search)
+                    break
+                alpha = value
+
+    # Step 18. Say what is proven, and store it.
+    count_kind(search, best, node.alpha, beta)
+    proven = best_proven if best >= beta else all_proven
+    proven |= best_proven and proves_win(best, depth, ply, search)
+    settle_estimates(proven, estimates, search)
+    if use_table:
+        store_score(
+            position, word, node, depth, best, best_move, proven, repetitions, search, table
+        )
+    return best
+
+
+@kernel
+def search_root(
+    position: Position,
+    evaluation: Evaluator,
+    alpha: int,
+    beta: int,
+    depth: int,
+    first: int,
+    search: SearchMemory,
+    table: Words,
+) -> int:
+    """Search a position once; the *first* time for a set of limits begins an age.
+
+    ``PREPARE_TABLE`` in its place only makes the table ready for several threads.
+    """
+    if first == PREPARE_TABLE:
+        open_whole(table)
+        return 0
+    if first and search.use_table:
+        begin(table, False)
+    nothing = np.int64(0)
+    steps = np.int64(search.before)
+    root = Node(alpha, beta, depth, nothing, steps, nothing, nothing, np.int64(NO_MOVE))
+    word = address(position, nothing, search)
+    return search_node(position, evaluation, word, root, search, table)

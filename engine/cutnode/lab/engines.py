@@ -1,0 +1,290 @@
+"""Which engine suits a game: proofs of positions, and matches at equal time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cutnode.contract.dispatch import defines
+from cutnode.contract.errors import CutnodeError
+from cutnode.contract.loading import Game
+from cutnode.contract.messages import position_text
+from cutnode.contract.verbs import outcome
+from cutnode.lab.plots import COLUMN, PALETTE, Dot, draw_dots, ends_of, mark_reference
+from cutnode.lab.provenance import game_source
+from cutnode.lab.study import Column, Progress, Study, no_progress
+from cutnode.playing.elo import elo_difference
+from cutnode.playing.matches import MatchResult, match
+from cutnode.runtime.running import Limits
+from cutnode.search.game_solver import GameSolver
+from cutnode.search.monte_carlo import MonteCarlo
+from cutnode.search.results import Result
+from cutnode.search.tree_results import MonteCarloResult
+from cutnode.storage.tables import Table
+
+__all__ = ["draw", "engines"]
+
+PROVERS = ("alphabeta", "pn", "auto", "mcts")
+"""The engines that prove values."""
+
+PLAYER = "mcts"
+"""The engine that plays against alpha-beta."""
+
+WARM_UP = 0.1
+"""The seconds of a proof before those that are timed."""
+
+ALIKE = 1.2
+"""Times whose ratio is less do not tell engines apart."""
+
+OF_PROOFS = (
+    Column("proven", "positions whose value it proved", "d", timed=True),
+    Column(
+        "nodes",
+        "positions visited in proofs, and in those that it gave up",
+        ",d",
+        timed=True,
+    ),
+    Column("seconds", "the same in seconds by the clock", ".3f", timed=True),
+)
+OF_MATCHES = (
+    Column(
+        "score",
+        "points a game against alpha-beta at equal time",
+        ".3f",
+        interval=True,
+        timed=True,
+    ),
+    Column("elo", "the same in Elo", "+.0f", interval=True, timed=True),
+    Column("games", "games of the match", "d", timed=True),
+)
+
+Prove = Callable[[Any, float], Result | MonteCarloResult]
+"""Proves the value of a position from nothing, within so many seconds."""
+
+
+def engines(
+    game: Game,
+    positions: Sequence[Any],
+    *,
+    seconds: float = 1.0,
+    pairs: int = 10,
+    move_seconds: float = 0.05,
+    table_mb: int = 256,
+    seed: int = 0,
+    positions_from: str = "",
+    progress: Progress = no_progress,
+) -> Study:
+    """Prove positions with each engine, and play matches of *pairs* of games at equal time.
+
+    A proof has so many *seconds*, and a move so many *move_seconds*.  Notes say which engine proves
+    more, and which one plays better.  In games of chance only matches are played.  *pairs* 0: no
+    matches.
+    """
+    for position in positions:
+        if outcome(position)[0]:
+            text = position_text(position)
+            raise CutnodeError(f"the game is over in {text}: there is nothing to prove")
+    if pairs < 0:
+        raise CutnodeError(f"a number of pairs is at least 0, not {pairs}")
+    cls = type(game.start())
+    has_chance = defines(cls, "chance")
+    provers = () if has_chance else PROVERS
+    study = Study(
+        "engines",
+        "Which engine suits the game: proofs, and matches at equal time",
+        {
+            "game": game_source(cls),
+            "positions": [position_text(position) for position in positions],
+            "positions_from": positions_from,
+            "seconds": seconds,
+            "pairs": pairs,
+            "move_seconds": move_seconds,
+            "table_mb": table_mb,
+            "seed": seed,
+        },
+        (Column("engine"), *OF_PROOFS, *OF_MATCHES),
+        progress=progress,
+    )
+    if has_chance:
+        study.add_note("A game of chance: nothing is proven by search, only the match is played.")
+    steps = len(provers) * len(positions) + bool(pairs)
+    proofs: list[dict[str, Any]] = []
+    player: dict[str, Any] = {"engine": PLAYER}
+    with study.kept():
+        for name in provers:
+            row = _proofs(study, cls, name, positions, seconds)
+            proofs.append(row)
+            progress(name, len(proofs) * len(positions), steps)
+            if name == PLAYER:
+                player |= row
+            else:
+                study.add_row(row)
+        if proofs:
+            study.add_note(_best_prover(proofs, len(positions), seconds))
+        if pairs:
+            progress(f"match of {PLAYER}", steps - 1, steps)
+            result = _match(game, pairs, move_seconds, seed)
+            player |= _figures(result)
+            study.add_note(_better_player(result, move_seconds))
+    if len(player) > 1:
+        study.add_row(player)
+    return study
+
+
+# Proofs
+
+
+def _proofs(
+    study: Study, cls: Any, name: str, positions: Sequence[Any], seconds: float
+) -> dict[str, Any]:
+    """Prove positions from nothing, each in so many seconds; add samples, and return their row."""
+    prove = _prover(cls, name, study.settings["table_mb"], study.settings["seed"])
+    is_warm = False
+    samples: list[dict[str, Any]] = []
+    for position in positions:
+        key = {"engine": name, "position": position_text(position)}
+        sample = study.recall(**key)
+        if sample is None:
+            if not is_warm:
+                prove(position, min(seconds, WARM_UP))
+                is_warm = True
+            result = prove(position, seconds)
+            if result.reason == "interrupted":
+                raise KeyboardInterrupt
+            proof = {"proven": result.proven, "value": _proven_value(result)}
+            sample = key | proof | {"nodes": result.nodes, "seconds": result.seconds}
+            study.add_sample(sample)
+        samples.append(sample)
+    totals = {
+        figure: sum(sample[figure] for sample in samples)
+        for figure in ("proven", "nodes", "seconds")
+    }
+    return {"engine": name} | totals
+
+
+def _prover(cls: Any, name: str, table_mb: int, seed: int) -> Prove:
+    """Return how an engine proves positions, in a table, or a tree, of so many MiB."""
+    if name == "mcts":
+        search = MonteCarlo(cls, memory=table_mb << 20, reuse=False)
+        return lambda position, seconds: search.search(position, seconds=seconds, seed=seed)
+    table = Table(table_mb)
+    solver = GameSolver(cls, table)
+    solver.prepare(name)
+
+    def prove(position: Any, seconds: float) -> Result:
+        table.forget()
+        return solver.solve(position, weak=False, limits=Limits(seconds=seconds), engine=name)
+
+    return prove
+
+
+def _proven_value(result: Result | MonteCarloResult) -> int | None:
+    """Return the value that is proven; None if it is not.
+
+    Where only who wins matters, bounds on one side of 0 are a proof, and the nearer one is told.
+    """
+    if not result.proven:
+        return None
+    return result.lower if result.lower > 0 else result.upper
+
+
+def _best_prover(proofs: Sequence[dict[str, Any]], count: int, seconds: float) -> str:
+    """Return in words which engine proves most, and among equals takes the least time.
+
+    ``auto`` asks two of the others, so it is the best only if it proves more than they do.
+    """
+    best, *others = sorted(
+        proofs, key=lambda row: (-row["proven"], row["engine"] == "auto", row["seconds"])
+    )
+    if not best["proven"]:
+        return f"Proofs: not decided, as no engine proved a position in {seconds:g} s."
+    alike = [
+        row["engine"]
+        for row in others
+        if row["proven"] == best["proven"] and row["seconds"] < ALIKE * best["seconds"]
+    ]
+    told = [
+        f"{row['engine']} {row['proven']} in {row['seconds']:.3g} s"
+        for row in others
+        if row["engine"] not in alike
+    ]
+    names = " and ".join([best["engine"], *alike])
+    proven = f"{best['proven']} of {count} positions proven in {best['seconds']:.3g} s"
+    rest = f" ({', '.join(told)})" if told else ""
+    return f"Proofs: {names}, {proven}{rest}."
+
+
+# Matches
+
+
+def _match(game: Game, pairs: int, seconds: float, seed: int) -> MatchResult:
+    """Play a match against alpha-beta's search."""
+    limit = f"seconds={seconds:g}"
+    result = match(game, f"engine={PLAYER},{limit}", limit, pairs=pairs, seed=seed)
+    if result.reason == "interrupted":
+        raise KeyboardInterrupt
+    return result
+
+
+def _figures(result: MatchResult) -> dict[str, Any]:
+    """Return the figures of a match; infinite ones are left out."""
+    low, high = result.score_interval or (None, None)
+    data = result.to_dict() | {"score_low": low, "score_high": high}
+    names = [name for column in OF_MATCHES for name in column.every]
+    return {name: data[name] for name in names if data[name] is not None}
+
+
+def _better_player(result: MatchResult, seconds: float) -> str:
+    """Return in words which engine plays better, if the interval of the score says so."""
+    low, high = result.score_interval or (0.0, 1.0)
+    played = f"{result.games} games at {seconds:g} s a move"
+    tally = f"{PLAYER} won {result.wins}, drew {result.draws}, lost {result.losses}"
+    if low <= 0.5 <= high:
+        verdict = f"not decided by {played}"
+    elif low > 0.5:
+        verdict = f"{PLAYER}, by {_lead(result.score, low, high)} in {played}"
+    else:
+        score = None if result.score is None else 1 - result.score
+        verdict = f"alphabeta, by {_lead(score, 1 - high, 1 - low)} in {played}"
+    return f"Play: {verdict} ({tally})."
+
+
+def _lead(score: float | None, low: float, high: float) -> str:
+    """Return the lead in Elo of a score, with its 95 % interval; at least so much if it won all."""
+    if score == 1.0:
+        return f"{elo_difference(low):.0f} Elo or more (95 %)"
+    ends = f"{elo_difference(low):.0f} to {elo_difference(high):.0f}"
+    return f"{elo_difference(score or 0.0):.0f} Elo (95 %: {ends})"
+
+
+def draw(study: Study, figure: Any) -> None:
+    """Draw the time of proofs, and below the points in matches with their interval."""
+    proofs = [row for row in study.rows if "proven" in row]
+    matches = [row for row in study.rows if "score" in row]
+    panels = [rows for rows in (proofs, matches) if rows]
+    figure.set_label(
+        "Positions proven, and the seconds that took; points a game in matches against alpha-beta "
+        "at equal time, with 95 % intervals."
+    )
+    heights = [1 + len(rows) for rows in panels]
+    figure.set_size_inches(COLUMN, 0.3 + 0.28 * sum(heights))
+    grid = figure.subplots(len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[
+        :, 0
+    ]
+    for rows, axes in zip(panels, grid, strict=True):
+        if rows is proofs:
+            count = len(study.settings["positions"])
+            names = [f"{row['engine']}: {row['proven']} of {count}" for row in rows]
+            seconds = [row.get("seconds") for row in rows]
+            dots = [Dot(*dot, PALETTE["blue"]) for dot in zip(names, seconds, strict=True)]
+            draw_dots(axes, dots, numbers=False)
+            axes.set_title("Proofs: positions proven, seconds")
+        else:
+            draw_dots(
+                axes,
+                [Dot(r["engine"], r["score"], PALETTE["blue"], ends_of(r, "score")) for r in rows],
+                log=False,
+            )
+            mark_reference(axes, 0.5)
+            axes.set_xlim(0, 1)
+            axes.set_title("Matches against alpha-beta: points a game")

@@ -1,0 +1,479 @@
+"""The measurement of searches: exact counts and times, position by position, in processes.
+
+Code is compiled before the clock runs.  Node counts are those of one process, whatever the number
+of processes.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import pickle
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Self, TypeVar
+
+from cutnode.contract.errors import CutnodeError
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.loading import Game, load_game
+from cutnode.contract.messages import move_text, position_text
+from cutnode.kernels.evaluation import AnyEvaluation
+from cutnode.kernels.techniques import choose, parameters_for, reference, technique_of
+from cutnode.lab.measuring import Experiment, search_afresh
+from cutnode.lab.statistics import Interval, quartiles
+from cutnode.lab.study import Study
+from cutnode.runtime.processes import Processes
+from cutnode.search.api import alphabeta, minimax
+from cutnode.search.results import SearchResult
+from cutnode.search.searcher import Searcher
+from cutnode.storage.tables import Table
+
+__all__ = [
+    "SHORT_NODES",
+    "Laboratory",
+    "Measured",
+    "Sample",
+    "Workbench",
+    "figures_of",
+    "same_value",
+    "with_interval",
+]
+
+ENOUGH = 0.05
+MOST_RUNS = 25
+"""Short searches are timed again until all positions took so many seconds, or ran so often."""
+
+LONGEST = 5.0
+"""After so many CPU seconds for all positions none is timed again, even if more runs were asked
+for."""
+
+SHORT_NODES = 10_000
+"""Times of searches of fewer nodes tell more about a call than about the search."""
+
+WORTHWHILE = 2.0
+"""After so many CPU seconds of work other processes take a share of the rest."""
+
+BUSY = 0.05
+"""The part of its time that a search waits for a core, if others are at work on the machine."""
+
+Sample = dict[str, Any]
+"""What was measured of one position: see :attr:`Study.samples`."""
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+
+# The measurement of one position, in the process that searches it
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What to measure of one position."""
+
+    position: int
+    """Its number."""
+    search: str
+    """``search``, ``best moves`` (all of them), or a plain one: ``minimax``, ``alphabeta``."""
+    depth: int
+    runs: int
+    nodes: int
+    """The most nodes, of a search that is not plain."""
+    options: dict[str, Any]
+    """The keywords of its :class:`Searcher`."""
+
+
+class _Bench:
+    """Measures searches of positions, one at a time, with one table."""
+
+    def __init__(
+        self,
+        positions: Sequence[Any],
+        evaluation: AnyEvaluation,
+        table_mb: int,
+        parameters: Mapping[str, float],
+    ):
+        self.positions = positions
+        self.evaluation = evaluation
+        self.table = Table(table_mb)
+        self.parameters = parameters
+        self._searcher: tuple[dict[str, Any], Searcher] | None = None
+
+    def searcher(self, options: dict[str, Any]) -> Searcher:
+        """Return a compiled searcher with these keywords."""
+        if self._searcher is None or self._searcher[0] != options:
+            cls: Any = type(self.positions[0])
+            chosen = choose(cls, options.get("techniques"), exact=options.get("exact", False))
+            parameters = parameters_for(chosen, self.parameters)
+            keywords = {"evaluation": self.evaluation, "parameters": parameters, **options}
+            self._searcher = options, Searcher(cls, table=self.table, **keywords)
+        return self._searcher[1]
+
+    def __call__(self, task: _Task) -> Sample | None:
+        """Return what was measured; None if it takes more nodes than the task allows."""
+        position = self.positions[task.position]
+        if task.search == "best moves":
+            return self._best_moves(task, position)
+        if task.search == "search":
+            searcher = self.searcher(task.options)
+            return self._timed(
+                task, lambda: search_afresh(searcher, position, task.depth, nodes=task.nodes)
+            )
+        plain = {"minimax": minimax, "alphabeta": alphabeta}[task.search]
+        plain(position, 0, evaluation=self.evaluation)  # compiles
+        return self._timed(task, lambda: plain(position, task.depth, evaluation=self.evaluation))
+
+    def _timed(self, task: _Task, once: Callable[[], Any]) -> Sample | None:
+        """Search again and again, as often as that makes sense; one run is one run."""
+        share = len(self.positions)
+        most = max(task.runs, MOST_RUNS) if task.runs > 1 else 1
+        spent: list[float] = []
+        began = time.perf_counter()
+        while True:
+            started = time.process_time()
+            result = once()
+            spent.append(time.process_time() - started)
+            if getattr(result, "reason", "") == "node limit":
+                return None
+            total, count = sum(spent), len(spent)
+            is_enough = count >= task.runs and (total > ENOUGH / share or count == most)
+            if is_enough or total > LONGEST / share:
+                break
+        elapsed = time.perf_counter() - began
+        low, middle, high = quartiles(spent)
+        sample = {"nodes": result.nodes, "seconds": middle}
+        if count > 1:
+            sample |= {"seconds_low": low, "seconds_high": high}
+        sample |= {"runs": count, "waited": max(0.0, 1 - total / elapsed), "value": result.value}
+        if isinstance(result, SearchResult):
+            best = result.best_move  # none where chance decides
+            counts = result.statistics
+            sample |= {
+                "move": None if best is None else move_text(result.position, best),
+                "meaning": result.meaning(),
+                "leaves": counts.leaves,
+                "cutoffs": counts.cutoffs,
+                "first_cutoffs": counts.first_cutoffs,
+            }
+        return sample
+
+    def _best_moves(self, task: _Task, position: Any) -> Sample | None:
+        searcher = self.searcher(task.options)
+        lines = len(legal_moves(position))
+        result = search_afresh(searcher, position, task.depth, nodes=task.nodes, lines=lines)
+        if result.reason == "node limit":
+            return None
+        return {"scores": {move_text(position, line.move): line.value for line in result.lines}}
+
+
+# Processes
+
+
+class Workbench(Generic[Task, Answer]):
+    """Answers tasks in this process, or in others that are made ready as it is.
+
+    ``prepare(positions, *args)`` returns the function that answers a task.  With more than one
+    worker it is called in each of them; it and its arguments have to pickle, and
+    :class:`CutnodeError` says what does not.  Techniques from outside are known there by their
+    names as they are here.  As a context, it ends them.
+
+    Work of less than :data:`WORTHWHILE` CPU seconds is done here: to begin a process takes as long.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        prepare: Callable[..., Callable[[Task], Answer]],
+        positions: Sequence[Any],
+        *args: Any,
+        techniques: Iterable[str] = (),
+    ):
+        self.here: Any = prepare(positions, *args)
+        """The function in this process: what it compiles, the others find compiled."""
+        self.shares = False
+        """Whether other processes take a share of the work by now."""
+        self._spent = 0.0
+        self._processes: Processes[Task, Answer] | None = None
+        if workers > 1:
+            texts = list(map(reference, techniques))
+            try:
+                content = pickle.dumps((texts, prepare, positions, args))
+            except Exception as error:
+                raise CutnodeError(
+                    f"what is searched cannot be sent to other processes ({error}): use 1 worker"
+                ) from None
+            # The module of the game has to be there before positions are read.
+            send = functools.partial(_received, Game.of(positions[0]).source, content)
+            self._processes = Processes(send, workers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self._processes is not None:
+            self._processes.__exit__(*failure)
+
+    def answers(self, tasks: Iterable[Task]) -> Generator[Answer, None, None]:
+        """Yield the answers to tasks in their order; a task is made when there is time for it."""
+        waiting = iter(tasks)
+        if not self.shares:
+            for task in waiting:
+                yield self._answer_here(task)
+                self.shares = self._processes is not None and self._spent >= WORTHWHILE
+                if self.shares:
+                    break
+        if self._processes is not None and self.shares:
+            with closing(self._processes.answers(waiting)) as answers:
+                yield from answers
+
+    def _answer_here(self, task: Task) -> Answer:
+        began = time.process_time()
+        answer: Answer = self.here(task)
+        self._spent += time.process_time() - began
+        return answer
+
+
+def _received(source: str, content: bytes) -> Any:
+    load_game(source)
+    try:
+        texts, prepare, positions, args = pickle.loads(content)
+    except (AttributeError, ImportError) as error:
+        raise CutnodeError(
+            f"another process does not find what is searched ({error}): put it into a file, or use "
+            f"1 worker"
+        ) from None
+    for text in texts:
+        technique_of(text)  # those from outside are known from then on
+    return prepare(positions, *args)
+
+
+# The measurement of all positions
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The same search of one or several positions."""
+
+    samples: tuple[Sample, ...]
+    depth: int
+
+    @property
+    def each(self) -> list[int]:
+        """The nodes of each position."""
+        return [sample["nodes"] for sample in self.samples]
+
+    @property
+    def nodes(self) -> int:
+        """The nodes of all positions."""
+        return sum(self.each)
+
+    @property
+    def seconds(self) -> float:
+        """The CPU time of all positions."""
+        return sum(self.times)
+
+    @property
+    def runs(self) -> int:
+        """How often each position was timed, at least."""
+        runs: int = min(sample["runs"] for sample in self.samples)
+        return runs
+
+    @property
+    def times(self) -> list[float]:
+        """The CPU time of each position, the median of its runs."""
+        return [sample["seconds"] for sample in self.samples]
+
+    @property
+    def spread(self) -> float | None:
+        """The interquartile ranges of all positions' times / the medians; None of single runs."""
+        ranges: list[float] = [
+            sample["seconds_high"] - sample["seconds_low"]
+            for sample in self.samples
+            if "seconds_low" in sample
+        ]
+        if len(ranges) < len(self.samples) or not self.seconds:
+            return None
+        return sum(ranges) / self.seconds
+
+    @property
+    def first_cutoff_rate(self) -> float | None:
+        """The share of cutoffs by the first move searched; None if there are none to count."""
+        cutoffs = sum(sample.get("cutoffs", 0) for sample in self.samples)
+        first = sum(sample.get("first_cutoffs", 0) for sample in self.samples)
+        return first / cutoffs if cutoffs else None
+
+
+def figures_of(found: Measured) -> dict[str, Any]:
+    """Return the figures of :data:`FIGURES`, and the nodes, of what was measured."""
+    seconds = found.seconds
+    row = {
+        "nodes": found.nodes,
+        "seconds": seconds,
+        "spread": found.spread,
+        "ebf": (found.nodes / len(found.samples)) ** (1 / found.depth),
+        "first": found.first_cutoff_rate,
+        "rate": found.nodes / seconds / 1e6 if seconds else None,
+        "runs": found.runs,
+    }
+    return {name: figure for name, figure in row.items() if figure is not None}
+
+
+def same_value(a: float | None, b: float | None) -> bool:
+    """Return whether two values are the same but for the rounding of expectations."""
+    if a is None or b is None:
+        return False
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def with_interval(name: str, interval: Interval) -> dict[str, float]:
+    """Return the figures of a column with an interval; those that are not known are left out."""
+    ends = zip((name, f"{name}_low", f"{name}_high"), interval, strict=True)
+    return {each: figure for each, figure in ends if figure is not None}
+
+
+class Laboratory:
+    """Measures searches of an experiment's positions, and fills a study with samples.
+
+    As a context, it ends the processes that it needed.
+    """
+
+    def __init__(self, experiment: Experiment, study: Study):
+        self.experiment = experiment
+        self.study = study
+        self.texts = [position_text(position) for position in experiment.positions]
+        self.workers = min(experiment.workers, len(experiment.positions))
+        self._workbench: Workbench[_Task, Any] = Workbench(
+            self.workers,
+            _Bench,
+            *(experiment.positions, experiment.evaluation, experiment.table_mb),
+            experiment.parameters,
+            techniques=experiment.techniques,
+        )
+        self._waited = self._busy = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._workbench.__exit__(*failure)
+
+    def compile(self, **options: Any) -> None:
+        """Compile the search with these keywords of a :class:`Searcher`."""
+        self._workbench.here.searcher(options)
+
+    def search(
+        self, key: dict[str, Any], depth: int, *, runs: int | None = None, **options: Any
+    ) -> Measured | None:
+        """Search all positions with these keywords of a :class:`Searcher`.
+
+        *key* is what the row of the table is called, which samples begin with.  None if the
+        positions take as many nodes in all as a row may, or more.
+        """
+        most = self.experiment.most_nodes
+        return self._measure(key, "search", depth, runs, most, options)
+
+    def alphabeta(self, key: dict[str, Any], depth: int) -> Measured:
+        """Search all positions by textbook alpha-beta, with the nodes that takes."""
+        found = self._measure(key, "alphabeta", depth, None, None, {})
+        assert found is not None
+        return found
+
+    def minimax(self, most_nodes: int) -> tuple[Measured, int]:
+        """Visit the whole tree, as deep as it is expected to take no more than *most_nodes* in all.
+
+        Also return the nodes that are expected at the experiment's depth: those of the next depth
+        are estimated from those of the last two.  The row is called ``minimax``, or
+        ``minimax 4 deep``.
+        """
+        depth = self.experiment.depth
+        reached, before, nodes = 0, len(self.texts), len(self.texts)
+        samples: list[Sample] = []
+        while not reached or (reached < depth and nodes * nodes / before <= most_nodes):
+            reached += 1
+            samples = list(self._answers(_Task(0, "minimax", reached, self.experiment.runs, 0, {})))
+            before, nodes = nodes, sum(sample["nodes"] for sample in samples)
+        name = "minimax" if reached == depth else f"minimax {reached} deep"
+        pairs = zip(self.texts, samples, strict=True)
+        samples = [{"step": name, "position": text} | sample for text, sample in pairs]
+        for sample in samples:
+            self.study.add_sample(sample)
+        return Measured(tuple(samples), reached), round(
+            nodes * (nodes / before) ** (depth - reached)
+        )
+
+    def best_moves(self, numbers: Sequence[int], **options: Any) -> list[dict[str, float] | None]:
+        """Return the scores of all moves of some positions, by their texts.
+
+        None for a position that takes more nodes than a row may.
+        """
+        experiment = self.experiment
+        task = _Task(0, "best moves", experiment.depth, 1, experiment.most_nodes, options)
+        found = self._answers(task, numbers)
+        return [None if sample is None else sample["scores"] for sample in found]
+
+    def note_conditions(self) -> None:
+        """Note under which conditions times were taken, where they are not the best."""
+        if self._workbench.shares:
+            self.study.add_note(
+                f"Times: up to {self.workers} searches ran at once, each in a process of its own, "
+                f"and shared caches and memory. With --workers 1 nothing of the kind disturbs them."
+            )
+        if self._busy and self._waited / self._busy > BUSY:
+            self.study.add_note(
+                f"Times: the machine was busy, and searches waited for a core "
+                f"{self._waited / self._busy:.0%} of the time: compare nodes."
+            )
+
+    def _measure(
+        self,
+        key: dict[str, Any],
+        search: str,
+        depth: int,
+        runs: int | None,
+        most: int | None,
+        options: dict[str, Any],
+    ) -> Measured | None:
+        recalled = [self.study.recall(**key, position=text) for text in self.texts]
+        samples: dict[int, Sample] = {at: it for at, it in enumerate(recalled) if it is not None}
+        missing = [number for number in range(len(self.texts)) if number not in samples]
+        runs = self.experiment.runs if runs is None else runs
+        task = _Task(0, search, depth, runs, 0, options)
+
+        def left() -> int | None:
+            return None if most is None else most - sum(it["nodes"] for it in samples.values())
+
+        with closing(self._answers(task, missing, left)) as answers:
+            for number, sample in zip(missing, answers, strict=True):
+                if sample is None:
+                    return None
+                samples[number] = key | {"position": self.texts[number]} | sample
+                if (rest := left()) is not None and rest <= 0:  # others took some meanwhile
+                    return None
+                self.study.add_sample(samples[number])
+                self._look_at_load(sample)
+        return Measured(tuple(samples[number] for number in sorted(samples)), depth)
+
+    def _answers(
+        self,
+        task: _Task,
+        numbers: Iterable[int] | None = None,
+        left: Callable[[], int | None] = lambda: None,
+    ) -> Generator[Any, None, None]:
+        """Yield what is measured of the positions with these numbers, by default of all."""
+        chosen = range(len(self.texts)) if numbers is None else numbers
+        tasks = (
+            replace(
+                task,
+                position=number,
+                nodes=task.nodes if (most := left()) is None else max(1, most),
+            )
+            for number in chosen
+        )
+        return self._workbench.answers(tasks)
+
+    def _look_at_load(self, sample: Sample) -> None:
+        if sample["nodes"] > SHORT_NODES:
+            elapsed = sample["seconds"] * sample["runs"]
+            self._busy += elapsed
+            self._waited += sample["waited"] * elapsed

@@ -1,0 +1,233 @@
+"""Experiments with searches of a game: what is searched, how, and the figures that they share.
+
+Every search begins with nothing stored and nothing learned, so its node count can be had again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import EllipsisType
+from typing import Any, TypedDict, Unpack
+
+from cutnode.contract.errors import CutnodeError, require_integer
+from cutnode.contract.messages import position_text
+from cutnode.contract.positions import coerce
+from cutnode.contract.verbs import outcome
+from cutnode.kernels.declarations import Technique
+from cutnode.kernels.evaluation import AnyEvaluation, Evaluation
+from cutnode.kernels.learned import Learned
+from cutnode.kernels.optionality import Optionality
+from cutnode.kernels.parameters import MOST_DEPTH
+from cutnode.kernels.profiles import profile_of
+from cutnode.kernels.techniques import checked_parameters, find_parameter, in_order, reference
+from cutnode.lab.provenance import game_source
+from cutnode.lab.statistics import CONFIDENCE
+from cutnode.lab.study import Column, Study
+from cutnode.runtime.processes import MOST_PROCESSES
+from cutnode.search.results import SearchResult
+from cutnode.search.searcher import Searcher
+from cutnode.storage.evaluations import chosen_evaluation
+
+__all__ = [
+    "ABOUT_INTERVALS",
+    "FIGURES",
+    "Experiment",
+    "ExperimentOptions",
+    "columns_for",
+    "note_disagreement",
+    "plan",
+    "require_workers",
+    "search_afresh",
+]
+
+ABOUT_INTERVALS = (
+    "Intervals: 95 %, by the BCa bootstrap over positions; they hold for positions like these. "
+    "With fewer than some 20 positions they are too narrow."
+)
+"""The note of a study with intervals."""
+
+FIGURES = {
+    "seconds": Column(
+        "seconds", "CPU time of all positions, of each the median of its runs", ".5f", timed=True
+    ),
+    "spread": Column(
+        "spread",
+        "how far runs are apart: their interquartile range / their median",
+        ".1%",
+        timed=True,
+    ),
+    "ebf": Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f"),
+    "first": Column("first", "share of cutoffs by the first move searched", ".1%"),
+    "rate": Column("rate", "million nodes per second of CPU time", ".2f", timed=True),
+    "runs": Column("runs", "how often each position was timed, at least", "d", timed=True),
+}
+"""The figures of measured searches."""
+
+
+def search_afresh(
+    searcher: Searcher, position: Any, depth: int, *, nodes: int | None = None, lines: int = 1
+) -> SearchResult:
+    """Search with nothing stored and nothing learned; Ctrl-C is raised, not a result."""
+    searcher.clear()
+    result = searcher.search(position, depth=depth, nodes=nodes, lines=lines)
+    if result.reason == "interrupted":
+        raise KeyboardInterrupt
+    return result
+
+
+class MeasuringOptions(TypedDict, total=False):
+    """How often, how far and by how many processes searches are measured."""
+
+    runs: int
+    most_nodes: int
+    """The most nodes of a row; one that takes more is left empty."""
+    table_mb: int
+    workers: int
+    """Processes that search positions at the same time."""
+    positions_from: str
+    """Where the positions are from, for whoever reads the study."""
+
+
+class ExperimentOptions(MeasuringOptions, total=False):
+    """The options of experiments with searches of a game."""
+
+    techniques: Iterable[str | Technique | EllipsisType] | None
+    """Names of ``cutnode.kernels.techniques``, or your own; an ellipsis stands for all that suit
+    the game, as by default."""
+    parameters: Mapping[str, float] | None
+    """Values of their parameters, by name."""
+    exact: bool
+    """Leave out what can change scores."""
+    evaluation: AnyEvaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """The positions that an experiment searches, and how; made by :func:`plan`."""
+
+    positions: tuple[Any, ...]
+    depth: int
+    techniques: tuple[str, ...]
+    parameters: Mapping[str, float]
+    exact: bool
+    evaluation: Evaluation | Optionality | Learned
+    runs: int = 3
+    most_nodes: int = 100_000_000
+    table_mb: int = 64
+    workers: int = 1
+    positions_from: str = ""
+
+    def value_of(self, name: str, techniques: Collection[str]) -> float:
+        """Return the value that a parameter has in a search with some techniques."""
+        full, parameter = find_parameter(name)
+        profile = profile_of(type(self.positions[0])).suited_to(techniques)
+        return {**profile.values, **self.parameters}.get(full, parameter.default)
+
+    def settings(self) -> dict[str, Any]:
+        """Return all that is needed to get the same node counts again."""
+        cls: Any = type(self.positions[0])
+        return {
+            "game": game_source(cls),
+            "positions": [position_text(position) for position in self.positions],
+            "positions_from": self.positions_from,
+            "depth": self.depth,
+            "techniques": list(map(reference, self.techniques)),
+            "parameters": dict(self.parameters),
+            "exact": self.exact,
+            "evaluation": self.evaluation.name,
+            "runs": self.runs,
+            "most_nodes": self.most_nodes,
+            "table_mb": self.table_mb,
+            "workers": self.workers,
+        }
+
+
+def plan(
+    positions: Sequence[Any],
+    depth: int,
+    *,
+    techniques: Iterable[str | Technique | EllipsisType] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    exact: bool = False,
+    evaluation: AnyEvaluation = None,
+    **measuring: Unpack[MeasuringOptions],
+) -> Experiment:
+    """Plan an experiment; :class:`CutnodeError` says why one makes no sense."""
+    positions = tuple(coerce(position) for position in positions)
+    if not positions:
+        raise CutnodeError("there are no positions to search")
+    cls = type(positions[0])
+    for position in positions:
+        if type(position) is not cls:
+            raise CutnodeError("the positions of an experiment are of one game and variant")
+        if outcome(position)[0]:
+            raise CutnodeError(
+                f"the game is over in {position_text(position)}: there is nothing to search"
+            )
+    if not 1 <= require_integer(depth, "a depth") <= MOST_DEPTH:
+        raise CutnodeError(f"the depth of an experiment is 1..{MOST_DEPTH} plies, not {depth}")
+    chosen = in_order(cls, techniques, exact=exact)
+    experiment = Experiment(
+        positions,
+        depth,
+        chosen,
+        checked_parameters(parameters or {}, chosen),
+        exact,
+        chosen_evaluation(cls, evaluation),
+        **measuring,
+    )
+    if require_integer(experiment.runs, "a number of runs") < 1:
+        raise CutnodeError(f"an experiment has at least 1 run, not {experiment.runs}")
+    if require_integer(experiment.most_nodes, "a node limit") < 1:
+        raise CutnodeError(f"a node limit is at least 1, not {experiment.most_nodes}")
+    require_workers(experiment.workers)
+    return experiment
+
+
+def note_disagreement(study: Study, figure: str, p: str) -> None:
+    """Note what a test and an interval tell, if a row has one of them beyond chance and not both.
+
+    *figure* and *p* name the columns.
+    """
+    unlike = []
+    for row in study.rows:
+        low, high = (row.get(end) for end in (f"{figure}_low", f"{figure}_high"))
+        if low is None or high is None or p not in row:
+            continue
+        if (row[p] < 1 - CONFIDENCE) == (low <= 1 <= high):
+            name = " ".join(study.text(row, column) for column in study.key_columns)
+            unlike.append(f"{name} ({p} {row[p]:.2g}, {low:.3g} to {high:.3g})")
+    if unlike:
+        study.add_note(
+            f"{p} and the interval of {figure} disagree: {'; '.join(unlike)}. They test different "
+            f"things. {p}, of the signed-rank test, tells whether more positions have a ratio on "
+            f"one side of 1, larger ratios counting by their rank only. The interval is of the "
+            f"geometric mean, which a few large ratios can move. With fewer than 6 positions that "
+            f"differ, {p} is never below 0.05."
+        )
+
+
+def require_workers(workers: int) -> None:
+    """Raise :class:`CutnodeError` unless there can be so many processes."""
+    if not 1 <= require_integer(workers, "a number of workers") <= MOST_PROCESSES:
+        raise CutnodeError(f"an experiment has 1..{MOST_PROCESSES} workers, not {workers}")
+
+
+def columns_for(
+    positions: int,
+    columns: Iterable[Column],
+    *,
+    of_one: Collection[str] = (),
+    of_several: Collection[str] = (),
+) -> tuple[Column, ...]:
+    """Return the columns that make sense for a number of positions.
+
+    *of_one* and *of_several* are the names of those for just that; one position has no intervals
+    over positions.
+    """
+    if positions > 1:
+        return tuple(column for column in columns if column.name not in of_one)
+    return tuple(
+        replace(column, interval=False) for column in columns if column.name not in of_several
+    )

@@ -1,0 +1,465 @@
+"""Plots of studies for papers, by matplotlib, which is loaded when one is drawn.
+
+What all plots share is here: sizes of columns, colours that the colour-blind tell apart, plain
+numbers at ticks, error bars, and labels beside lines in place of a legend.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from cutnode.contract.errors import CutnodeError
+from cutnode.contract.extras import extra
+from cutnode.lab.experiments import Draw
+from cutnode.lab.study import Study, one_line
+from cutnode.lab.tables import heading
+from cutnode.storage.files import check_file, write_whole
+
+__all__ = [
+    "COLOURS",
+    "COLUMN",
+    "DASHES",
+    "GREY",
+    "MARKERS",
+    "PAGE",
+    "PALETTE",
+    "PLOTS",
+    "SIGMAS",
+    "Dot",
+    "Line",
+    "add_legend",
+    "add_line_legend",
+    "can_plot",
+    "caption",
+    "check_plot",
+    "draw_dots",
+    "draw_error_bars",
+    "draw_lines",
+    "ends_of",
+    "inline_plot",
+    "mark_reference",
+    "number_text",
+    "plain_numbers",
+    "plot",
+    "set_axes",
+    "set_log",
+    "write_plot",
+]
+
+PLOTS = ("png", "svg", "pdf")
+"""The kinds of plots that can be written."""
+
+COLUMN, PAGE = 3.5, 7.0
+"""The widths of a column and of a page of two columns, in inches."""
+
+PALETTE = {
+    **{"blue": "#0072B2", "orange": "#E69F00", "green": "#009E73", "vermillion": "#D55E00"},
+    **{"purple": "#CC79A7", "sky": "#56B4E9", "black": "#000000", "yellow": "#F0E442"},
+}
+"""Colours that the colour-blind tell apart (M. Okabe and K. Ito, 2008); yellow is for areas."""
+
+COLOURS = tuple(colour for name, colour in PALETTE.items() if name != "yellow")
+"""Those of lines and marks."""
+
+GREY = "#767676"
+"""The colour of what others are compared with."""
+
+DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
+MARKERS = "os^Dv<>PX"
+"""Styles of lines and marks, which differ where colours cannot be seen."""
+
+APART, SPREAD = 0.08, 0.3
+"""Marks of different lines at one place are the first part of a step apart, and all of them no more
+than the second."""
+
+MOST_TICKS = 12
+"""Up to so many places all have a tick."""
+
+SHORT = 6
+"""An axis whose ends have a lesser ratio has evenly spaced ticks, though it is logarithmic."""
+
+SIGMAS = 1.96
+"""Standard errors on both sides of a figure that make a 95 % interval."""
+
+LINE_OF_TEXT = 8.5
+"""The least distance of labels, in points."""
+
+WIDTH = 1.1
+"""The width of a line, in points."""
+
+STYLE = {
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 8.5,
+    "axes.titleweight": "bold",
+    "figure.constrained_layout.use": True,
+    "font.family": "sans-serif",
+    "font.size": 8,
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.5,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "lines.linewidth": WIDTH,
+    "lines.markersize": 3.5,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "cutnode",
+    "xtick.labelsize": 7.5,
+    "xtick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.labelsize": 7.5,
+    "ytick.major.width": 0.6,
+    "ytick.minor.width": 0.4,
+}
+
+
+# Files
+
+
+def can_plot() -> bool:
+    """Return whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None
+
+
+def check_plot(path: str) -> None:
+    """Check that a plot can be drawn and written, before anything is measured."""
+    if _kind(path) not in PLOTS:
+        raise CutnodeError(f"a plot is a file that ends in .{', .'.join(PLOTS)}, not {path!r}")
+    extra("matplotlib", "plot", "plots need")
+    check_file(path)
+
+
+def _kind(path: str) -> str:
+    return Path(path).suffix[1:].lower()
+
+
+def caption(study: Study, figure: Any) -> str:
+    """Return the caption of a figure: what the study is about, and what its label says is drawn."""
+    return f"{heading(study)}. {figure.get_label()}".strip()
+
+
+def plot(study: Study, draw: Draw, kind: str) -> bytes:
+    """Draw a study as ``png``, ``svg`` or ``pdf``; the same figures give the same bytes.
+
+    The caption and the command are in the file's description.
+    """
+    data, _ = _drawn(study, draw, kind, {})
+    return data
+
+
+def inline_plot(study: Study, draw: Draw) -> tuple[str, str]:
+    """Draw a study as SVG to stand in a page of HTML, its texts as texts; and its caption."""
+    data, said = _drawn(study, draw, "svg", {"svg.fonttype": "none"})
+    svg = re.sub(r"^.*?(?=<svg)", "", data.decode(), flags=re.DOTALL)  # the XML header
+    return re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL), said
+
+
+def _drawn(study: Study, draw: Draw, kind: str, more: dict[str, Any]) -> tuple[bytes, str]:
+    """Return the bytes of a drawing, and its caption."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    style: Any = STYLE | more
+    with matplotlib.rc_context(style):
+        figure = Figure(dpi=300)
+        try:
+            draw(study, figure)
+        except (KeyError, TypeError, ZeroDivisionError):  # of a study that a file has
+            raise CutnodeError("the study cannot be drawn: its rows lack figures") from None
+        said = caption(study, figure)
+        title, description = heading(study), one_line(f"{said} {study.run.get('command', '')}")
+        metadata: dict[str, dict[str, str | None]] = {
+            "png": {"Software": None, "Title": title, "Description": description},
+            "svg": {"Creator": None, "Date": None, "Format": None, "Type": None}
+            | {"Title": title, "Description": description},
+            "pdf": {"Creator": None, "Producer": None, "CreationDate": None}
+            | {"Title": title, "Subject": description},
+        }
+        out = io.BytesIO()
+        figure.savefig(out, format=kind, metadata=metadata[kind])
+    return out.getvalue(), said
+
+
+def write_plot(study: Study, draw: Draw, path: str) -> None:
+    """Draw a study in a file, of the kind that its name ends in."""
+    write_whole(path, plot(study, draw, _kind(path)))
+
+
+# What draws
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Points to draw, with the ends of their intervals where these are known."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    ends: Sequence[tuple[float, float] | None] = ()
+    colour: str = ""
+    """A colour; by default the next of :data:`PALETTE`."""
+
+    @classmethod
+    def of(
+        cls, name: str, rows: Sequence[dict[str, Any]], x: str, y: str, colour: str = ""
+    ) -> Line:
+        """Return the line of two figures of rows, without rows that lack one."""
+        points = [row for row in rows if row.get(x) is not None and row.get(y) is not None]
+        ends = [ends_of(row, y) for row in points]
+        return cls(name, [row[x] for row in points], [row[y] for row in points], ends, colour)
+
+    def positive(self) -> Line:
+        """Return the line without points that a logarithmic scale lacks."""
+        ends = self.ends or [None] * len(self.x)
+        points = [point for point in zip(self.x, self.y, ends, strict=True) if point[1] > 0]
+        x, y, kept = zip(*points, strict=True) if points else ((), (), ())
+        return replace(self, x=x, y=y, ends=kept)
+
+
+def draw_lines(axes: Any, lines: Sequence[Line], *, log: bool = True, direct: bool = True) -> None:
+    """Draw lines that no other hides, each with a style and marks of its own.
+
+    Marks at one place are moved apart, and a line under another is wider.  *direct* writes the
+    names of lines beside their ends; else a legend can be made.
+    """
+    lines = [line for each in lines if (line := each.positive() if log else each).x]
+    places = sorted({x for line in lines for x in line.x})
+    step = min((b - a for a, b in itertools.pairwise(places)), default=1)
+    apart = min(APART, SPREAD / len(lines)) * step if lines and _meet(lines) else 0
+    drawn = []
+    for number, line in enumerate(lines):
+        colour = line.colour or COLOURS[number % len(COLOURS)]
+        xs = [x + (number - (len(lines) - 1) / 2) * apart for x in line.x]
+        over = sum(_coincide(line, other) for other in lines[number + 1 :])
+        drawn += axes.plot(
+            xs,
+            line.y,
+            linestyle=DASHES[number % len(DASHES)],
+            linewidth=WIDTH * (1 + over),
+            marker=MARKERS[number % len(MARKERS)],
+            color=colour,
+            markerfacecolor="white" if number % 2 else colour,
+            markeredgewidth=0.9,
+            label=line.name,
+        )
+        ends = line.ends or [None] * len(xs)
+        known = [
+            (x, y, both) for x, y, both in zip(xs, line.y, ends, strict=True) if both is not None
+        ]
+        if known:
+            draw_error_bars(axes, known, colour)
+    if log and lines:
+        set_log(axes, "y")
+    else:
+        plain_numbers(axes.yaxis)
+    if 0 < len(places) <= MOST_TICKS:
+        axes.set_xticks(places)
+    else:
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    if direct and len(lines) > 1:
+        _name_lines(axes, drawn)
+
+
+def draw_error_bars(
+    axes: Any,
+    points: Sequence[tuple[float, float, tuple[float, float]]],
+    colour: str,
+    along: str = "y",
+) -> None:
+    """Draw the intervals of points *along* an axis; each is a place, a figure and its ends."""
+    places, figures, ends = zip(*points, strict=True)
+    below = [max(0.0, y - low) for y, (low, _) in zip(figures, ends, strict=True)]
+    above = [max(0.0, high - y) for y, (_, high) in zip(figures, ends, strict=True)]
+    x, y, bars = (
+        (places, figures, {"yerr": (below, above)})
+        if along == "y"
+        else (figures, places, {"xerr": (below, above)})
+    )
+    axes.errorbar(x, y, **bars, fmt="none", ecolor=colour, elinewidth=0.9, capsize=2, capthick=0.9)
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A figure to draw in a line of its own, with the ends of its interval if it has one."""
+
+    name: str
+    figure: float | None
+    colour: str
+    ends: tuple[float, float] | None = None
+
+
+def draw_dots(
+    axes: Any,
+    dots: Sequence[Dot],
+    *,
+    log: bool = True,
+    names: bool = True,
+    numbers: bool = True,
+    absent: str = "given up",
+) -> None:
+    """Draw figures in rows, the first at the top.
+
+    *numbers* writes them beside their dots, and *absent* where there is none.
+    """
+    dots = [replace(dot, figure=None) if log and not dot.figure else dot for dot in dots]
+    known = [dot.figure for dot in dots if dot.figure is not None]
+    for place, dot in enumerate(dots):
+        if dot.figure is not None:
+            axes.plot([dot.figure], [place], "o", color=dot.colour, markersize=4, clip_on=False)
+            if dot.ends is not None:
+                draw_error_bars(axes, [(place, dot.figure, dot.ends)], dot.colour, along="x")
+        if numbers:
+            axes.annotate(
+                absent if dot.figure is None else number_text(dot.figure),
+                (min(known, default=1) if dot.figure is None else dot.figure, place),
+                xytext=(5, 4 if dot.ends else 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=7,
+                color=GREY if dot.figure is None else "black",
+            )
+    if log and known:
+        set_log(axes, "x")
+    else:
+        plain_numbers(axes.xaxis)
+    axes.set_yticks(range(len(dots)), [dot.name if names else "" for dot in dots])
+    axes.set_ylim(len(dots) - 0.4, -0.6)  # from the top
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y")
+
+
+def mark_reference(axes: Any, figure: float) -> None:
+    """Draw a line at a figure that others are compared with."""
+    axes.axvline(figure, color=GREY, linewidth=0.8, zorder=0)
+
+
+def ends_of(row: dict[str, Any], name: str) -> tuple[float, float] | None:
+    """Return the interval of a figure of a row, None if it has none."""
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    return None if low is None or high is None else (low, high)
+
+
+def add_legend(figure: Any, colours: Mapping[str, str]) -> None:
+    """Write below a figure what the colours of dots mean."""
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=colour, marker="o", linestyle="", label=name)
+        for name, colour in colours.items()
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+
+
+def add_line_legend(figure: Any, axes: Any, columns: int = 0) -> None:
+    """Write below a figure the names of the lines that are drawn on one of its *axes*.
+
+    They are side by side, or in so many *columns*.
+    """
+    handles, names = axes.get_legend_handles_labels()
+    count = columns or len(names)
+    legend = figure.legend(handles, names, loc="outside lower center", ncols=count)
+    for line in legend.get_lines():
+        line.set_linewidth(WIDTH)
+
+
+def _meet(lines: Sequence[Line]) -> bool:
+    """Return whether marks or intervals of two lines are at one place."""
+    return any(
+        set(line.x) & set(other.x) and (any(line.ends) or _near(line, other, 0.05))
+        for line, other in itertools.combinations(lines, 2)
+    )
+
+
+def _coincide(line: Line, other: Line) -> bool:
+    """Return whether two lines lie on each other between two points."""
+    near = _near(line, other, 0.02)
+    return any(a in near and b in near for a, b in itertools.pairwise(line.x))
+
+
+def _near(line: Line, other: Line, apart: float) -> set[float]:
+    """Return the places where two lines are no more than that *apart*, relatively."""
+    figures = dict(zip(other.x, other.y, strict=True))
+    return {
+        x
+        for x, y in zip(line.x, line.y, strict=True)
+        if x in figures and abs(figures[x] - y) <= apart * max(abs(figures[x]), abs(y))
+    }
+
+
+def _name_lines(axes: Any, drawn: Sequence[Any]) -> None:
+    """Write the names of lines at the right of their last points, moved up to be read."""
+    figure = axes.figure
+    figure.draw_without_rendering()  # places are known now
+    ends = [(line.get_xdata()[-1], line.get_ydata()[-1]) for line in drawn]
+    heights = [axes.transData.transform(end)[1] for end in ends]
+    right = max(x for x, _ in ends)
+    least = LINE_OF_TEXT * figure.dpi / 72
+    place = float("-inf")
+    for height, (_, y), line in sorted(
+        zip(heights, ends, drawn, strict=True), key=lambda end: end[0]
+    ):
+        place = max(height, place + least)
+        axes.annotate(
+            line.get_label(),
+            (right, y),
+            xytext=(7, (place - height) * 72 / figure.dpi),
+            textcoords="offset points",
+            color=line.get_color(),
+            fontsize=7,
+            va="center",
+            annotation_clip=False,
+        )
+
+
+def plain_numbers(axis: Any) -> None:
+    """Write the numbers of an axis in full, ``10,000`` and ``0.05``; great ones as powers of 10."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def number_text(value: float) -> str:
+    """Return a number in full, a very great or small one with a power of 10."""
+    size = abs(value)
+    if size >= 1e9 or 0 < size < 1e-5:
+        exponent = f"{value:.0e}".partition("e")
+        factor = "" if exponent[0] == "1" else f"{exponent[0]}·"
+        return f"{factor}$10^{{{int(exponent[2])}}}$"
+    return f"{value:,.0f}" if size >= 10 or value == int(value) else f"{value:.6g}"
+
+
+def set_log(axes: Any, axis: str) -> None:
+    """Make an axis logarithmic, with plain numbers: at powers of 10, or more where it is short."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
+    getattr(axes, f"set_{axis}scale")("log")
+    axes.autoscale_view()
+    its = getattr(axes, f"{axis}axis")
+    low, high = sorted(its.get_view_interval())
+    if high <= SHORT * low:
+        its.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        its.minorticks_off()
+    else:
+        is_wide = axis == "x" and high > 1_000  # numbers stand side by side
+        few, many = ((1.0, 3.0), SHORT**2) if is_wide else ((1.0, 2.0, 5.0), SHORT**3)
+        subs = few if high <= many * low else (1.0,)
+        its.set_major_locator(LogLocator(subs=subs, numticks=6 if axis == "y" else 4))
+    plain_numbers(its)
+
+
+def set_axes(axes: Any, *, title: str = "", x: str = "", y: str = "") -> None:
+    """Set the title, the labels, and a grid of lines."""
+    axes.set_title(title)
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.grid(axis="y")

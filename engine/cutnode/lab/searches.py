@@ -1,0 +1,113 @@
+"""The searches that studies of theory compare, and how they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from cutnode.contract.errors import CutnodeError
+from cutnode.kernels.evaluation import AnyEvaluation
+from cutnode.kernels.parameters import MOST_DEPTH
+from cutnode.lab.plots import GREY, PALETTE, Line, draw_lines, set_axes
+from cutnode.search.searcher import Searcher
+
+__all__ = [
+    "SEARCHES",
+    "ComparedSearch",
+    "chosen_searches",
+    "draw_searches",
+    "make_searcher",
+    "require_depths",
+    "require_score",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSearch:
+    """A search to compare: textbook alpha-beta if there are no options."""
+
+    about: str
+    options: dict[str, Any] | None = None
+
+
+SEARCHES = {
+    "plain": ComparedSearch("textbook alpha-beta in the game's order of moves"),
+    "engine": ComparedSearch("the engine's search without any technique", {"techniques": ()}),
+    "pvs": ComparedSearch("the same with null windows for later moves", {"techniques": ("pvs",)}),
+    "mtdf": ComparedSearch(
+        "MTD(f) from 0: null windows only, with a table",
+        {"techniques": ("table",), "driver": "mtdf"},
+    ),
+    "exact": ComparedSearch(
+        "all techniques that leave scores as they are, from depth 1 or 2 on", {}
+    ),
+}
+"""The searches that are compared."""
+
+COLOURS = {
+    **{"plain": GREY, "engine": PALETTE["blue"], "pvs": PALETTE["green"]},
+    **{"mtdf": PALETTE["purple"], "exact": PALETTE["vermillion"]},
+    **{"minimal graph": PALETTE["black"], "minimal tree": PALETTE["orange"]},
+}
+"""The colours of searches, and of what they are compared with."""
+
+
+def chosen_searches(names: Iterable[str] | None) -> list[str]:
+    """Return the names of searches, by default all; :class:`CutnodeError` for others."""
+    chosen = list(SEARCHES if names is None else dict.fromkeys(names))
+    for name in chosen:
+        if name not in SEARCHES:
+            raise CutnodeError(f"there is no search {name!r}; searches are {', '.join(SEARCHES)}")
+    return chosen
+
+
+def require_depths(depths: Iterable[int]) -> list[int]:
+    """Return depths in order; :class:`CutnodeError` if a study cannot have one."""
+    chosen = sorted(set(depths))
+    for depth in chosen:
+        if not 1 <= depth <= MOST_DEPTH:
+            raise CutnodeError(f"a depth of a study is 1..{MOST_DEPTH}, not {depth}")
+    return chosen
+
+
+def make_searcher(
+    name: str, game: Any, table_mb: int, evaluation: AnyEvaluation = None
+) -> Searcher | None:
+    """Make the searcher of a search; None for textbook alpha-beta, which is a function."""
+    options = SEARCHES[name].options
+    if options is None:
+        return None
+    return Searcher(
+        game,
+        exact=True,
+        table=table_mb,
+        evaluation=evaluation,
+        depth_in="actions",
+        **options,
+    )
+
+
+def require_score(name: str, score: float, plain: float) -> None:
+    """Raise :class:`CutnodeError` unless a search scores what plain alpha-beta does."""
+    if score != plain:
+        raise CutnodeError(f"{name} scores {score} where plain alpha-beta scores {plain}")
+
+
+def draw_searches(
+    axes: Any, title: str, rows: list[dict[str, Any]], figure: str, *, direct: bool = True
+) -> None:
+    """Draw a figure of the rows by depth: a line for each search, named beside it if *direct*."""
+    names = dict.fromkeys(row["search"] for row in rows if row.get(figure))
+    lines = [
+        Line.of(
+            name,
+            [row for row in rows if row["search"] == name],
+            "depth",
+            figure,
+            COLOURS.get(name, ""),
+        )
+        for name in names
+    ]
+    draw_lines(axes, lines, direct=direct)
+    set_axes(axes, title=title)

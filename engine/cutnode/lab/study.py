@@ -1,0 +1,340 @@
+"""The outcome of an experiment: a table of figures, and how to get them again."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from cutnode.contract.errors import CutnodeError
+from cutnode.contract.text import nearest
+from cutnode.lab.provenance import command_line, load_average, machine, now, own_files
+from cutnode.storage.frames import Rows, Tabular
+
+__all__ = [
+    "FORMAT",
+    "INTERRUPTED",
+    "Column",
+    "Follower",
+    "Progress",
+    "Study",
+    "no_progress",
+    "one_line",
+    "plain",
+]
+
+FORMAT = 1
+"""The version of the form in which studies are kept."""
+
+FORMATS = re.compile(r"[+]?,?([.]\d)?[dfge%]?")
+"""The formats of columns."""
+
+KEYS = ("", "d", ".6g")
+"""The formats of columns that may name a row."""
+
+INTERRUPTED = "Interrupted: what follows was not measured."
+"""The note of a study that was stopped."""
+
+FAILED = "An error ended it: "
+"""The beginning of the note of one that an error stopped."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is measured now, how many measurements are done, and how many there are."""
+
+
+def no_progress(now: str, done: int, of: int) -> None:
+    """Report nothing."""
+
+
+class Follower:
+    """A :data:`Progress` that is also told of rows and samples as they are measured.
+
+    This one does nothing; subclasses keep what they are told, or show it.
+    """
+
+    def __call__(self, now: str, done: int, of: int) -> None:
+        """Hear what is measured now, how many measurements are done, and how many there are."""
+
+    def begin(self, study: Study) -> None:
+        """Hear that a study begins; it has no rows and no samples yet."""
+
+    def row(self, row: dict[str, Any]) -> None:
+        """Hear of a row that is complete."""
+
+    def sample(self, sample: dict[str, Any]) -> None:
+        """Hear of a sample that was measured."""
+
+    def note(self, note: str) -> None:
+        """Hear of a note."""
+
+    def recall(self, key: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the sample with all items of *key* that an earlier run left; None if none did."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One figure of each row."""
+
+    name: str
+    about: str = ""
+    """Its meaning, with its unit."""
+    form: str = ""
+    """A format such as ``",d"`` or ``".3f"``; empty for texts."""
+    interval: bool = False
+    """Whether rows have the ends of a 95 % interval as well, under the names of :attr:`ends`."""
+    timed: bool = False
+    """Whether it depends on the clock, so that it differs from run to run."""
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """The names of its figures in a row: its own, and those of :attr:`ends`."""
+        return (self.name, *self.ends)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The names of the interval's ends, ``NAME_low`` and ``NAME_high``; none without one."""
+        return (f"{self.name}_low", f"{self.name}_high") if self.interval else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Study(Tabular):
+    """A table of figures, the samples that it sums up, and the settings that reproduce it.
+
+    An experiment makes one before it measures anything, and adds to it: rows, samples and notes
+    reach a *progress* that is a :class:`Follower` at once.
+    """
+
+    name: str
+    about: str
+    settings: dict[str, Any]
+    """The arguments of the experiment as plain data: the game by its name, positions as texts."""
+    columns: tuple[Column, ...]
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """The summary: a figure for each column by its name, and for the ends of intervals."""
+    notes: list[str] = field(default_factory=list)
+    samples: list[dict[str, Any]] = field(default_factory=list)
+    """The measurements that rows sum up, one for each position and row: what the row is called
+    in its first columns, ``position``, and figures such as ``nodes``, ``seconds``, ``value``."""
+    machine: dict[str, str] = field(default_factory=machine)
+    run: dict[str, Any] = field(default_factory=dict)
+    """The ``command``, when it ``started``, the ``load`` of the machine then (processes that
+    wanted to run), and the ``seconds`` until the last figure."""
+    files: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The files that settings name, by their paths: ``sha256``, and of code the ``text``."""
+    progress: Progress = field(default=no_progress, repr=False, compare=False)
+    _began: float = field(default_factory=time.monotonic, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.run:
+            self.run.update(command=command_line(), started=now(), load=load_average(), seconds=0.0)
+            self.files.update(own_files(self.settings))
+        if isinstance(self.progress, Follower):
+            self.progress.begin(self)
+
+    def add_row(self, row: dict[str, Any]) -> None:
+        """Add a row that is complete."""
+        self._tick()
+        self.rows.append(row)
+        if isinstance(self.progress, Follower):
+            self.progress.row(row)
+
+    def add_sample(self, sample: dict[str, Any]) -> None:
+        """Add what was measured of one position."""
+        self._tick()
+        self.samples.append(sample)
+        if isinstance(self.progress, Follower):
+            self.progress.sample(sample)
+
+    def add_note(self, note: str) -> None:
+        """Add a note, once."""
+        if note not in self.notes:
+            self.notes.append(note)
+            if isinstance(self.progress, Follower):
+                self.progress.note(note)
+
+    def recall(self, **key: Any) -> dict[str, Any] | None:
+        """Add the sample that an interrupted run left for a key, and return it; None without one.
+
+        What it returns need not be measured again.
+        """
+        if not isinstance(self.progress, Follower):
+            return None
+        sample = self.progress.recall(key)
+        if sample is not None:
+            self.samples.append(sample)
+        return sample
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it is not complete, because it was stopped."""
+        return INTERRUPTED in self.notes
+
+    @property
+    def failure(self) -> str:
+        """The error that stopped it; empty if none did."""
+        notes = (note.removeprefix(FAILED) for note in self.notes if note.startswith(FAILED))
+        return next(notes, "")
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep what the study has when Ctrl-C or an error ends the block, and note the reason.
+
+        An error before anything was measured is raised.
+        """
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.add_note(INTERRUPTED)
+        except CutnodeError as error:
+            if not (self.rows or self.samples):
+                raise
+            self.add_note(f"{FAILED}{error}")
+            self.add_note(INTERRUPTED)
+
+    def _tick(self) -> None:
+        self.run["seconds"] = round(time.monotonic() - self._began, 3)
+
+    def header(self) -> dict[str, Any]:
+        """Return all but rows, samples and notes as plain data."""
+        return {
+            "cutnode_study": FORMAT,
+            "name": self.name,
+            "about": self.about,
+            "settings": plain(self.settings),
+            "columns": [asdict(column) for column in self.columns],
+            "machine": self.machine,
+            "run": plain(self.run),
+            "files": self.files,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the study as plain data, which :meth:`from_dict` takes."""
+        return self.header() | {
+            "rows": plain(self.rows),
+            "notes": self.notes,
+            "samples": plain(self.samples),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Study:
+        """Return the study of plain data; :class:`CutnodeError` if it is none."""
+        version = data.get("cutnode_study") if isinstance(data, dict) else None
+        if version is None:
+            raise CutnodeError("it is not a study of cutnode's laboratory")
+        if version != FORMAT:
+            raise CutnodeError(f"it has format {version!r}, and this cutnode reads {FORMAT}")
+        for name, kind in FORM.items():
+            if not isinstance(data.get(name), kind):
+                raise CutnodeError(f"its {name!r} is missing or damaged")
+        for name, kind in (("rows", dict), ("samples", dict), ("notes", str), ("columns", dict)):
+            if not all(isinstance(item, kind) for item in data[name]):
+                raise CutnodeError(f"its {name!r} are damaged")
+        if not data["run"]:
+            raise CutnodeError("its 'run' is damaged")
+        try:
+            columns = tuple(Column(**column) for column in data["columns"])
+            study = cls(**{name: data[name] for name in FORM} | {"columns": columns})
+            for column in columns:
+                texts = column.name, column.about, column.form
+                if not all(isinstance(text, str) for text in texts):
+                    raise TypeError(f"{texts} are not texts")
+                if not FORMATS.fullmatch(column.form):
+                    raise ValueError(f"{column.form!r} is not a format")
+                for row in study.rows:
+                    study.text(row, column)
+        except (TypeError, ValueError, AttributeError):
+            raise CutnodeError("its columns are damaged, or do not suit its rows") from None
+        return study
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of all figures of a row: columns, each with the ends of its interval."""
+        return [name for column in self.columns for name in column.every]
+
+    @property
+    def key_columns(self) -> tuple[Column, ...]:
+        """The columns that name a row: the first ones, up to one that was measured."""
+        keys = itertools.takewhile(
+            lambda column: column.form in KEYS and not column.timed and not column.interval,
+            self.columns,
+        )
+        return tuple(keys) or self.columns[:1]
+
+    @property
+    def table_columns(self) -> tuple[Column, ...]:
+        """The columns of printed tables: all of which a row has a figure."""
+        return tuple(
+            column
+            for column in self.columns
+            if not self.rows or any(row.get(column.name) is not None for row in self.rows)
+        )
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Return the figures of all rows by the name of their column."""
+        return {name: [row.get(name) for row in self.rows] for name in self.fields}
+
+    def to_csv(self) -> str:
+        """Return the rows as CSV, below settings, machine and run as ``#`` comments."""
+        about = {**self.settings, **self.machine, **self.run}
+        comments = [f"# {name}: {one_line(value)}\n" for name, value in about.items()]
+        # With slots, a dataclass is another class than super() knows without a name.
+        return "".join(comments) + Tabular.to_csv(self)
+
+    def sample_table(self) -> Rows:
+        """Return the samples as a table, for pandas and Arrow as the study itself."""
+        return Rows(self.samples)
+
+    def selected(self, names: Iterable[str]) -> Study:
+        """Return the study with some of its columns; :class:`CutnodeError` for a name of none."""
+        columns = {column.name: column for column in self.columns}
+        chosen = list(dict.fromkeys(names))
+        for name in chosen:
+            if name not in columns:
+                known = f"columns are {', '.join(columns)}"
+                raise CutnodeError(f"there is no column {name!r}{nearest(name, columns, known)}")
+        if not chosen:
+            raise CutnodeError("a table has at least one column")
+        picked = tuple(columns[name] for name in chosen)
+        return replace(self, columns=picked, progress=no_progress)
+
+    def _repr_html_(self) -> str:
+        rows = [{each.name: self.text(row, each) for each in self.columns} for row in self.rows]
+        return Rows(rows)._repr_html_()
+
+    def text(self, row: dict[str, Any], column: Column) -> str:
+        """Format a figure of a row, with its interval: ``1.52 (1.41 to 1.66)``."""
+        shown, *ends = (
+            "" if row.get(name) is None else format(row[name], column.form) for name in column.every
+        )
+        return f"{shown} ({ends[0]} to {ends[1]})" if shown and all(ends) and ends else shown
+
+
+FORM: dict[str, type] = {
+    **{"name": str, "about": str, "settings": dict, "columns": list, "rows": list},
+    **{"notes": list, "samples": list, "machine": dict, "run": dict, "files": dict},
+}
+"""The parts of a study as plain data, and the type of each."""
+
+
+def one_line(text: object) -> str:
+    """Return a text without line ends."""
+    return " ".join(str(text).split())
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: numbers of Python, and None for those that are not finite."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple | range):
+        return [plain(inner) for inner in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

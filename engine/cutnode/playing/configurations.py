@@ -1,0 +1,194 @@
+"""The short texts that describe players, such as ``depth=6,without=history``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypedDict
+
+from cutnode.contract.errors import CutnodeError
+from cutnode.contract.loading import is_in_file
+from cutnode.contract.text import nearest, quoted
+from cutnode.playing.levels import LEVELS
+from cutnode.playing.remote import Version
+from cutnode.search.tree_options import AutoKeywords, TreeKeywords
+
+__all__ = [
+    "KEYS",
+    "KEYS_OF",
+    "SEEDED",
+    "PlayerKeywords",
+    "loads_code",
+    "parse_configuration",
+    "split_configuration",
+    "version_of",
+    "with_settings",
+]
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split("+") if name.strip()]
+
+
+def _numbers(text: str) -> dict[str, float]:
+    """Read the parameters of ``lmr.base=0.8+null_move.reduction=2``."""
+    pairs = (name.partition("=") for name in _names(text))
+    return {name.strip(): float(value) for name, _, value in pairs}
+
+
+KEYS: dict[str, Callable[[str], Any]] = {
+    "engine": str,
+    "level": str,
+    "strength": int,
+    "depth": int,
+    "nodes": int,
+    "seconds": float,
+    "evaluation": str,
+    "techniques": _names,
+    "without": _names,
+    "set": _numbers,
+    "driver": str,
+    "proof_share": float,
+    "table": int,
+    "tablebase": str,
+    "exact": bool,
+    "random": bool,
+    "playouts": int,
+    "memory": int,
+    "selection": str,
+    "priors": str,
+    "exploration": float,
+    "rave": float,
+    "minimax": float,
+    "rollouts": str,
+    "cut_after": int,
+    "path": str,
+    "python": str,
+    "game": str,
+}
+"""The settings of a configuration, and what their values are; those of ``bool`` have none."""
+
+
+class PlayerKeywords(TypedDict, total=False):
+    """The settings of a configuration as keywords."""
+
+    engine: str
+    level: str
+    strength: int
+    depth: int
+    nodes: int
+    seconds: float
+    evaluation: str
+    techniques: Iterable[str]
+    without: Iterable[str]
+    set: Mapping[str, float]
+    driver: str
+    proof_share: float
+    table: int
+    tablebase: str | os.PathLike[str]
+    exact: bool
+    random: bool
+    playouts: int
+    memory: int
+    selection: str
+    priors: str
+    exploration: float
+    rave: float
+    minimax: float
+    rollouts: str
+    cut_after: int
+    path: str | os.PathLike[str]
+    python: str | os.PathLike[str]
+
+
+ELSEWHERE = "path", "python", "game"
+"""The settings that say which version plays, in a process of its own."""
+
+SEEDED = frozenset({"strength", "random", "mcts", "auto"})
+"""Words of configurations whose players cannot do without a seed."""
+
+TREE_KEYS = {"playouts", *TreeKeywords.__optional_keys__} - {"reuse"}
+LIMIT_KEYS = {"nodes", "seconds"}
+
+KEYS_OF = {
+    "alphabeta": KEYS.keys() - (TREE_KEYS - {"evaluation", "tablebase"}),
+    "mcts": LIMIT_KEYS | TREE_KEYS,
+    "auto": LIMIT_KEYS | {"table", *AutoKeywords.__optional_keys__},
+}
+"""The settings of each engine, but those that say which version plays."""
+
+
+def parse_configuration(text: str) -> dict[str, Any]:
+    """Return the settings in a text such as ``depth=6,without=history``, by key.
+
+    The name of a level stands for ``level=`` and the name.
+    """
+    settings: dict[str, Any] = {}
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if name in LEVELS and not equals:
+            name, equals, value = "level", "=", name
+        if name not in KEYS:
+            known = f"settings are {', '.join(KEYS)}, as in level=hard or depth=6,without=history"
+            raise CutnodeError(
+                f"{quoted(text)}: there is no setting {quoted(name)}{nearest(name, KEYS, known)}"
+            )
+        if name in settings:
+            raise CutnodeError(f"{quoted(text)}: {name} is set twice")
+        kind = KEYS[name]
+        if (kind is bool) == bool(equals):
+            wanted = f"{name}, without a value" if kind is bool else f"{name}=..."
+            raise CutnodeError(f"{quoted(text)}: {quoted(part.strip())} should be {wanted}")
+        try:
+            settings[name] = True if kind is bool else kind(value)
+        except ValueError:
+            what = {int: "a whole number", _numbers: "values as in lmr.base=0.8+lmr.moves=3"}
+            wanted = what.get(kind, "a number")
+            raise CutnodeError(f"{quoted(text)}: {name} is {wanted}, not {quoted(value)}") from None
+    return settings
+
+
+def with_settings(text: str, settings: Mapping[str, Any]) -> str:
+    """Return a configuration with more *settings*, given by their names; None is left out."""
+    parts = [text] if text else []
+    for name, value in settings.items():
+        if value is None or value is False:
+            continue
+        if isinstance(value, Mapping):
+            value = "+".join(f"{key}={number}" for key, number in value.items())
+        elif isinstance(value, Iterable) and not isinstance(value, str):
+            value = "+".join(map(str, value))
+        if "," in str(value):
+            raise CutnodeError(f"{name} cannot hold a comma, got {value!r}")
+        parts.append(name if value is True else f"{name}={value}")
+    return ",".join(parts)
+
+
+def split_configuration(text: str) -> tuple[dict[str, str], str]:
+    """Return the settings of :data:`ELSEWHERE` in a text, and a text with all others."""
+    where: dict[str, str] = {}
+    others = []
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if name not in ELSEWHERE:
+            others.append(part.strip())
+        elif not equals or not value:
+            raise CutnodeError(f"{quoted(text)}: {quoted(part.strip())} should be {name}=...")
+        elif name in where:
+            raise CutnodeError(f"{quoted(text)}: {name} is set twice")
+        else:
+            where[name] = value
+    return where, ",".join(others)
+
+
+def version_of(text: str) -> Version:
+    """Return the version that a configuration names, or this one."""
+    where, _ = split_configuration(text)
+    return Version(where.get("path"), where.get("python"))
+
+
+def loads_code(text: str) -> bool:
+    """Return whether a configuration names code: a file, or another version."""
+    words = (word.strip() for word in re.split("[,=+]", text))
+    return any(is_in_file(word) or word in ELSEWHERE for word in words)

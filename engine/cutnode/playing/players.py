@@ -1,0 +1,518 @@
+"""Players: engines with limits, levels, strengths from 0 to 100, and random moves.
+
+A player chooses a move in a position.  The choice depends on the position and on the seed of
+the game, and on nothing that happened before, so every game can be played again move for move,
+also from its middle.  (Limits of time are the exception.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from statistics import pstdev
+from typing import Any, Protocol, Unpack
+
+from cutnode.contract.dispatch import defines, game_constant
+from cutnode.contract.errors import CutnodeError, GameError, PositionError, require_integer
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.loading import Game
+from cutnode.contract.text import nearest, quoted
+from cutnode.contract.verbs import key
+from cutnode.kernels.optionality import PRESETS, Optionality
+from cutnode.kernels.parameters import MOST_DEPTH, PARITY
+from cutnode.kernels.scores import MOST_ESTIMATE
+from cutnode.kernels.techniques import choose, leave_out
+from cutnode.playing.configurations import (
+    KEYS_OF,
+    SEEDED,
+    PlayerKeywords,
+    parse_configuration,
+    split_configuration,
+    version_of,
+    with_settings,
+)
+from cutnode.playing.levels import FULL_STRENGTH, LEVELS, Level
+from cutnode.playing.remote import Remote
+from cutnode.runtime.running import Limits
+from cutnode.search.given import class_of, given_position
+from cutnode.search.monte_carlo import MonteCarlo
+from cutnode.search.options import SearchOptions, check_engine
+from cutnode.search.proving_searcher import ProvingSearcher
+from cutnode.search.results import Line, SearchResult
+from cutnode.search.tree_results import MonteCarloResult
+from cutnode.search.trials import AutoSearcher
+from cutnode.storage.evaluations import installed_weights
+from cutnode.storage.tables import Table
+from cutnode.tablebases.tablebase import Tablebase
+
+__all__ = [
+    "AutoPlayer",
+    "Choice",
+    "EnginePlayer",
+    "LevelPlayer",
+    "Player",
+    "RandomPlayer",
+    "RemotePlayer",
+    "StrengthPlayer",
+    "TreePlayer",
+    "level_evaluation",
+    "make_player",
+]
+
+TABLE_MEGABYTES = 16
+"""The size of a player's table: its searches are short."""
+
+TREE_MEGABYTES = 256
+"""The memory of the tree of a player by Monte Carlo tree search."""
+
+TRIAL_MOVES = 40
+"""A player that chooses its engine has the trial that belongs to a search of so many moves."""
+
+STRENGTH_DEPTH = 6
+STRENGTH_SECONDS = 5.0
+"""The limits of a player with a strength, if none are given."""
+
+SEES_ALL_MOVES = 20
+"""From this strength on a player thinks of every move."""
+
+NOISE = 1.5
+"""The error of judgement at strength 0 (standard deviation), in the game's ``UNIT``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A chosen move, and the search behind it."""
+
+    move: int
+    value: float | None
+    """The score for the mover (see ``cutnode.kernels.scores``); None if there was no search."""
+    pv: tuple[int, ...]
+    """The line of play that the player expects."""
+    depth: int
+    nodes: int
+    seconds: float
+    reason: str
+    """Why the search ended; ``random`` if there was none."""
+
+
+class Player(Protocol):
+    """A player: it chooses moves."""
+
+    def new_game(self, seed: int) -> None:
+        """Begin a game; games of the same seed are played the same."""
+
+    def choose(self, position: Any) -> Choice:
+        """Choose a legal move; :class:`PositionError` if nobody is to move."""
+
+
+class RandomPlayer:
+    """A player of random legal moves, all equally likely."""
+
+    def __init__(self) -> None:
+        self.seed = 0
+
+    def new_game(self, seed: int) -> None:
+        self.seed = require_integer(seed, "a seed")
+
+    def choose(self, position: Any) -> Choice:
+        position = given_position(position)
+        move = _random_at(position, self.seed).choice(_choices(position))
+        return Choice(move, None, (move,), 0, 0, 0.0, "random")
+
+
+class EnginePlayer:
+    """An engine that searches each position within the same limits.
+
+    *game* is a game, a position or a position class; *depth*, *nodes* and *seconds* are the
+    limits of ``Searcher.search``, and *options* those of :class:`ProvingSearcher`.  Among moves of
+    equal score the seed of the game chooses, where the limits allow to look for them.
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        *,
+        depth: int | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        table: Table | int = TABLE_MEGABYTES,
+        **options: Any,
+    ):
+        self.limits: dict[str, Any] = {"depth": depth, "nodes": nodes, "seconds": seconds}
+        if depth is None and nodes is None and seconds is None:
+            raise CutnodeError("a player needs a limit: depth, nodes or seconds")
+        Limits(nodes, seconds)
+        if depth is not None and not 1 <= require_integer(depth, "a depth") <= MOST_DEPTH:
+            raise CutnodeError(f"a player's depth is 1..{MOST_DEPTH} plies, not {depth}")
+        self.seed = 0
+        self.engine = ProvingSearcher(game, table=table, **options)
+
+    def new_game(self, seed: int) -> None:
+        self.seed = require_integer(seed, "a seed")
+
+    def search(self, position: Any, **more: Any) -> SearchResult:
+        """Search a position as this player does; *more* are options of ``Searcher.search``."""
+        self.engine.clear()
+        return self.engine.search(position, **(self.limits | more))
+
+    def choose(self, position: Any) -> Choice:
+        position = given_position(position)
+        _choices(position)
+        result = self.search(position, seed=_random_at(position, self.seed).getrandbits(32))
+        return _choice(result, result.lines[0], result.depth)
+
+
+class TreePlayer:
+    """A Monte Carlo tree search of each position within the same limits.
+
+    *playouts*, *nodes* and *seconds* are the limits, *memory* is in MiB, and the other *options*
+    are those of :class:`~cutnode.search.monte_carlo.MonteCarlo`.  The seed of the game is that
+    of the playouts.
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        *,
+        playouts: int | None = None,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        memory: int = TREE_MEGABYTES,
+        **options: Any,
+    ):
+        self.limits: dict[str, Any] = {"playouts": playouts, "nodes": nodes, "seconds": seconds}
+        if playouts is None and nodes is None and seconds is None:
+            raise CutnodeError("a player by mcts needs a limit: playouts, nodes or seconds")
+        SearchOptions.of("search", self.limits)
+        self.seed = 0
+        self.engine = MonteCarlo(game, memory=memory << 20, **options)
+
+    def new_game(self, seed: int) -> None:
+        self.seed = require_integer(seed, "a seed")
+
+    def choose(self, position: Any) -> Choice:
+        position = given_position(position)
+        _choices(position)
+        self.engine.clear()
+        seed = _random_at(position, self.seed).getrandbits(32)
+        result = self.engine.search(position, seed=seed, **self.limits)
+        return _choice(result, result.lines[0], result.depth)
+
+
+class AutoPlayer:
+    """A search by alpha-beta or by Monte Carlo tree search, whichever does better in a trial.
+
+    *seconds* are the limit of a move.  The trial comes before the first move of the first game, and
+    takes a quarter of the time of :data:`TRIAL_MOVES` moves; its choice is for all games.  *memory*
+    is in MiB, and the other *options* are those of :class:`~cutnode.search.trials.AutoSearcher`.
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        *,
+        seconds: float | None = None,
+        nodes: int | None = None,
+        table: Table | int = TABLE_MEGABYTES,
+        memory: int = TREE_MEGABYTES,
+        **options: Any,
+    ):
+        if seconds is None:
+            raise CutnodeError("a player by auto needs a limit of seconds: its trial takes a part")
+        self.limits: dict[str, Any] = {"seconds": seconds, "nodes": nodes}
+        SearchOptions.of("search", self.limits)
+        self.seed = 0
+        self.engine = AutoSearcher(game, table=table, memory=memory << 20, **options)
+
+    def new_game(self, seed: int) -> None:
+        self.seed = require_integer(seed, "a seed")
+
+    def choose(self, position: Any) -> Choice:
+        position = given_position(position)
+        _choices(position)
+        seed = _random_at(position, self.seed).getrandbits(32)
+        self.engine.prepare()
+        trial = SearchOptions(seconds=self.limits["seconds"] * TRIAL_MOVES, seed=seed)
+        ended = self.engine.decide(position, trial)
+        if ended is not None and ended.reason == "interrupted":
+            raise KeyboardInterrupt
+        chosen = self.engine.chosen or self.engine.alphabeta
+        chosen.clear()
+        result = chosen.search(position, seed=seed, **self.limits)
+        return _choice(result, result.lines[0], result.depth)
+
+
+def full_width(cls: Any) -> frozenset[str]:
+    """Return the techniques of levels and strengths: all that do not reduce the depth.
+
+    A search of 2 plies that skips moves overlooks replies at the surface.  In Breakthrough
+    depth 2 with all techniques scores 0.41 against depth 1, and with these 0.67.
+    """
+    deeper = choose(cls, None) & {"extensions", "quiescence"}
+    return choose(cls, None, exact=True) | deeper
+
+
+# Levels
+
+
+def level_evaluation(cls: Any, level: Level, random: Random) -> Optionality | None:
+    """Make the evaluation of a level; None is the one that searches use.
+
+    Games without ``features`` leave nothing to weigh: there a level is its depth, and what
+    differs from game to game is the choice among equal moves.  The strongest level estimates
+    with learned weights, where they are installed.
+    """
+    if not defines(cls, "features") or (level.share == 1 and installed_weights(cls)):
+        return None
+    optionality = PRESETS["balanced"]._replace(share=level.share)
+    return optionality.jittered(random, *level.jitter) if level.jitter else optionality
+
+
+class LevelPlayer(EnginePlayer):
+    """A level of :data:`LEVELS`, perhaps with another limit of *seconds*.
+
+    In the positions of a *tablebase* it does not err.
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        level: str,
+        *,
+        seconds: float | None = None,
+        table: Table | int = TABLE_MEGABYTES,
+        tablebase: Tablebase | str | None = None,
+    ):
+        if level not in LEVELS:
+            known = f"levels are {', '.join(LEVELS)}"
+            raise CutnodeError(f"there is no level {quoted(level)}{nearest(level, LEVELS, known)}")
+        self.level = LEVELS[level]
+        super().__init__(
+            game,
+            depth=self.level.depth,
+            seconds=self.level.seconds if seconds is None else seconds,
+            table=table,
+            techniques=None if self.level.depth is None else full_width(class_of(game)),
+            evaluation=level_evaluation(class_of(game), self.level, Random("0 level")),
+            tablebase=tablebase,
+        )
+
+    def new_game(self, seed: int) -> None:
+        super().new_game(seed)
+        if self.level.jitter is not None:
+            cls, table = self.engine.cls, self.engine.table
+            evaluation = level_evaluation(cls, self.level, Random(f"{seed} level"))
+            self.engine = ProvingSearcher(
+                cls,
+                table=table,
+                techniques=full_width(cls),
+                evaluation=evaluation,
+                tablebase=self.engine.tablebase,
+            )
+
+
+# Strength
+
+
+class StrengthPlayer(EnginePlayer):
+    """An engine that errs as people do: it overlooks what lies deep.
+
+    The engine scores every move at the depths 2, 4, 6, or 3, 5, ... (those of its deepening
+    that have the parity of the last, as scores of odd and even depths differ).  Of each move
+    the player sees only the score of its *horizon*: that of the first depth, and of each
+    deeper one with a chance that rises with *strength*, from 0 at 20 to 1 at 100.  Below 20
+    it does not even think of some moves; from 20 on it sees every win in one move and every
+    loss to the other's next.  All that it sees is off by a normal error of ``NOISE * (1 -
+    strength / 100)`` in units of the game: its ``UNIT``, or how far the moves' first scores
+    lie apart.  It plays the move that then looks best.
+
+    At strength 100 it is the engine of the same options, which by default include no
+    technique that would search less than the depth says.  *strength* is 0 to 100, the rest
+    as for :class:`EnginePlayer`; without a limit of depth or nodes it searches 6 plies deep,
+    and for up to 5 seconds if *seconds* are not given.
+    """
+
+    def __init__(self, game: Any, strength: int, **options: Any):
+        if not 0 <= require_integer(strength, "a strength") <= FULL_STRENGTH:
+            raise CutnodeError(f"a strength is 0..{FULL_STRENGTH}, not {strength}")
+        self.strength = strength
+        if options.get("depth") is None and options.get("nodes") is None:
+            options = {"seconds": STRENGTH_SECONDS} | options | {"depth": STRENGTH_DEPTH}
+        if options.get("techniques") is None and not options.get("exact"):
+            options["techniques"] = full_width(class_of(game))
+        super().__init__(game, **options)
+
+    def choose(self, position: Any) -> Choice:
+        if self.strength == FULL_STRENGTH:
+            return super().choose(position)
+        position = given_position(position)
+        choices = _choices(position)
+        random = _random_at(position, self.seed)
+        horizons = {move: self._horizon(random) for move in choices}
+        thought_of = [move for move in choices if horizons[move] >= 0]
+        if not thought_of:
+            move = random.choice(choices)
+            return Choice(move, None, (move,), 0, 0, 0.0, "random")
+        result = self._scores(position, len(choices), max(horizons.values()))
+        seen = [
+            step
+            for step in result.iterations
+            if (result.depth - step.depth) % PARITY == 0 and step.depth >= min(result.depth, PARITY)
+        ]
+        if not seen:
+            return _choice(result, result.lines[0], 0)
+        lines = [{line.move: line for line in step.lines} for step in seen]
+        unit = self._unit([line.value for line in seen[0].lines])
+        error = NOISE * (1 - self.strength / FULL_STRENGTH) * unit
+
+        def look(move: int) -> tuple[float, int]:
+            at = min(horizons[move], len(seen) - 1)
+            return random.gauss(lines[at][move].value, error), at
+
+        looks = {move: look(move) for move in thought_of}
+        best = max(thought_of, key=lambda move: looks[move][0])
+        at = looks[best][1]
+        return _choice(result, lines[at][best], seen[at].depth)
+
+    def _horizon(self, random: Random) -> int:
+        """Draw the steps beyond the first depth to which a move is seen; -1: not considered."""
+        if random.random() * SEES_ALL_MOVES >= self.strength:
+            return -1
+        further = (self.strength - SEES_ALL_MOVES) / (FULL_STRENGTH - SEES_ALL_MOVES)
+        steps = 0
+        while steps < MOST_DEPTH and random.random() < further:
+            steps += 1
+        return steps
+
+    def _scores(self, position: Any, lines: int, horizon: int) -> SearchResult:
+        """Score all moves, no deeper than the farthest horizon."""
+        depth = self.limits["depth"]
+        if depth:
+            first = depth % PARITY + PARITY
+            depth = min(depth, first + horizon * PARITY)
+        return self.search(position, depth=depth, lines=lines)
+
+    def _unit(self, scores: Sequence[float]) -> float:
+        """Return the unit of scores: the game's ``UNIT``, or how far estimates lie apart."""
+        unit = game_constant(self.engine.cls, "UNIT", 0)
+        estimates = [score for score in scores if abs(score) <= MOST_ESTIMATE]
+        return unit or (pstdev(estimates) if estimates else 0.0)
+
+
+# Other versions
+
+
+class RemotePlayer:
+    """A player in a process of its own, perhaps of another version of cutnode.
+
+    *text* is as for :func:`make_player`: ``path=FOLDER`` is a checkout, ``python=FILE`` the
+    interpreter of a virtual environment, and ``game=FILE`` what the game is called there.  All
+    other settings are for that version to read.  :class:`CutnodeError` says what it refuses, at
+    once unless the player is not to be *ready* yet.
+    """
+
+    def __init__(self, game: Any, text: str, *, ready: bool = True):
+        where, rest = split_configuration(text)
+        if not rest:
+            raise CutnodeError(f"{quoted(text)}: a player needs a limit: depth, nodes or seconds")
+        self.game = Game.of(class_of(game))
+        source, version = where.get("game", self.game.source), version_of(text)
+        self.remote = Remote(source, rest, version, quoted(text))
+        if ready:
+            _ = self.remote.facts
+        self._is_seeded = not SEEDED.isdisjoint(re.split("[,=]", rest))
+
+    def new_game(self, seed: int) -> None:
+        self.remote.ask(new_game=require_integer(seed, "a seed"))
+
+    def choose(self, position: Any) -> Choice:
+        position = given_position(position)
+        _choices(position)
+        found = self.remote.ask(choose=self.game.position_text(position))
+        move = self.game.parse_move(position, found["move"])
+        facts = found["depth"], found["nodes"], found["seconds"], found["reason"]
+        return Choice(move, found["value"], (move,), *facts)
+
+    def measure(self, position: Any) -> dict[str, Any]:
+        """Search a position with nothing stored, and return what was found.
+
+        That is ``move`` (a text), ``value``, ``depth``, ``nodes``, ``seconds``, ``reason``,
+        ``leaves`` if the player counts them, and ``cpu``, the seconds of processor time.  Where a
+        player needs no seed, the first found of moves of equal score is taken.
+        """
+        text = self.game.position_text(given_position(position))
+        return self.remote.ask(**{"choose" if self._is_seeded else "search": text})
+
+
+# A player by its description
+
+
+def make_player(game: Any, text: str = "", **settings: Unpack[PlayerKeywords]) -> Player:
+    """Make the player that a short text describes, for a game or its name, or for a position.
+
+    Settings can also be keywords: ``make_player(game, strength=60)``.
+
+    ``hard`` or another of :data:`LEVELS`; ``random``; ``level=hard,seconds=2``; ``strength=40``;
+    ``depth=6,without=history+killers``; ``depth=6,set=lmr.base=0.8+lmr.moves=3``;
+    ``nodes=3000,evaluation=cells,exact``;
+    ``engine=mcts,playouts=10000``; ``engine=auto,seconds=0.1``; ``path=../older,depth=6`` of
+    another version (see :class:`RemotePlayer`).  The keys are those of
+    :data:`~cutnode.playing.configurations.KEYS`, and :class:`CutnodeError` says what is wrong.
+    """
+    if not isinstance(text, str):
+        raise CutnodeError(f"a player is described by a text such as 'hard', not {text!r}")
+    text = with_settings(text, settings)
+    if split_configuration(text)[0]:
+        return RemotePlayer(game, text)
+    chosen = parse_configuration(text)
+    engine = chosen.pop("engine", "alphabeta")
+    for name, others in (("random", ()), ("level", ("seconds", "table", "tablebase"))):
+        surplus = sorted(chosen.keys() - {name, *others})
+        if name in chosen and surplus:
+            raise CutnodeError(f"{quoted(text)}: {name} does not go with {surplus[0]}")
+    if "random" in chosen:
+        return RandomPlayer()
+    try:
+        check_engine(engine)
+        surplus = sorted(chosen.keys() - KEYS_OF.get(engine, chosen.keys()))
+        if surplus:
+            raise CutnodeError(f"{surplus[0]} does not go with engine={engine}")
+        if engine == "mcts":
+            return TreePlayer(game, **chosen)
+        if engine == "auto":
+            return AutoPlayer(game, **chosen)
+        if "level" in chosen:
+            return LevelPlayer(game, **chosen)
+        if "without" in chosen:
+            names, exact = chosen.get("techniques"), chosen.get("exact", False)
+            techniques = choose(class_of(game), names, exact=exact)
+            chosen["techniques"] = sorted(leave_out(techniques, chosen.pop("without")))
+        if "set" in chosen:
+            chosen["parameters"] = chosen.pop("set")
+        if "strength" in chosen:
+            return StrengthPlayer(game, **chosen)
+        return EnginePlayer(game, **chosen)
+    except GameError:
+        raise
+    except CutnodeError as error:
+        raise CutnodeError(f"{quoted(text)}: {error}") from None
+
+
+def _choices(position: Any) -> list[int]:
+    """Return the moves to choose from; :class:`PositionError` if there is none."""
+    found = legal_moves(position)
+    if not found:
+        raise PositionError("there is no move to choose: the game is over, or chance decides")
+    return found
+
+
+def _choice(result: SearchResult | MonteCarloResult, line: Line, depth: int) -> Choice:
+    facts = depth, result.nodes, result.seconds, result.reason
+    return Choice(line.move, line.value, line.pv, *facts)
+
+
+def _random_at(position: Any, seed: int) -> Random:
+    """Return the random numbers of a player at a position, in a game of a seed."""
+    return Random(f"{seed} {int(key(position))}")

@@ -1,0 +1,244 @@
+"""Work in threads that is looked after: limits of time, stop events, Ctrl-C.
+
+A :class:`ThreadTask` works in a thread, without Python's lock where it is compiled, while the
+thread that asked for it looks at the clock, at events, and at Ctrl-C.  :func:`run` does that for
+everything that is computed here: searches, proofs, batches, counts.  A kernel is stopped by a word
+in its memory that it reads at every node.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cutnode.compiler.memory import Memory
+from cutnode.contract.errors import CutnodeError, require_integer
+from cutnode.contract.stop import CALLED, RUNNING, TIME
+from cutnode.kernels.clock import Clock
+from cutnode.runtime.threads import SHARED_WORKERS, Workers, interrupts
+
+__all__ = [
+    "UNLIMITED",
+    "KernelCall",
+    "KernelLoop",
+    "Limits",
+    "RunningTasks",
+    "ThreadTask",
+    "is_stopped",
+    "require_limit",
+    "run",
+    "watch",
+]
+
+UNLIMITED = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of the search of a position; None for no limit."""
+
+    nodes: int | None = None
+    seconds: float | None = None
+    stop: threading.Event | None = None
+    whole: int | None = None
+    """The nodes of all of it, if these are the limits of one part."""
+
+    @property
+    def stops(self) -> Sequence[threading.Event]:
+        """The events that end the search."""
+        return () if self.stop is None else (self.stop,)
+
+    def __post_init__(self) -> None:
+        if self.nodes is not None and require_integer(self.nodes, "a node limit") < 1:
+            raise CutnodeError(f"a node limit is at least 1, not {self.nodes}")
+        if self.seconds is not None:
+            if not isinstance(self.seconds, int | float) or not 0 < self.seconds < math.inf:
+                raise CutnodeError(
+                    f"a time limit is a number of seconds, more than 0, not {self.seconds!r}"
+                )
+        if self.stop is not None and not isinstance(self.stop, threading.Event):
+            raise CutnodeError(f"stop is a threading.Event, not {self.stop!r}")
+
+
+def require_limit(*limits: object) -> None:
+    """:class:`CutnodeError` if nothing limits a search: all of *limits* are None."""
+    if limits.count(None) == len(limits):
+        raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
+
+
+class ThreadTask(Protocol):
+    """Work for one thread, which another thread looks after."""
+
+    def work(self) -> None:
+        """Do the work, in a thread of its own."""
+
+    def look(self) -> str:
+        """Look after the limits of time; return why all tasks should end, or ""."""
+
+    def stop(self) -> None:
+        """End the work soon, for good; from any thread, as often as it is asked."""
+
+    def patience(self) -> float:
+        """Return after how many seconds to look again."""
+
+
+class RunningTasks:
+    """Tasks that have begun, each in a thread; :meth:`wait` has to follow.
+
+    If one of them raises, all are stopped, and :meth:`wait` raises that when they have ended.
+    """
+
+    def __init__(self, tasks: Sequence[ThreadTask], workers: Workers = SHARED_WORKERS):
+        self.tasks = tasks
+        self.failures: list[BaseException] = []
+        # Not Thread.join: a join that Ctrl-C interrupts can take a running thread for dead.
+        self._finished: list[threading.Event] = []
+        try:
+            for task in tasks:
+                done = threading.Event()
+                workers.start(functools.partial(self._work, task), done)
+                self._finished.append(done)
+        except RuntimeError as error:  # there are no more threads to be had
+            self.failures.append(error)
+
+    def _work(self, task: ThreadTask) -> None:
+        try:
+            task.work()
+        except BaseException as error:
+            self.failures.append(error)
+            self.stop()
+
+    def stop(self) -> None:
+        """Tell all tasks to end."""
+        for task in self.tasks:
+            task.stop()
+
+    def wait(
+        self,
+        stops: Iterable[threading.Event] = (),
+        look: Callable[[], None] | None = None,
+        reason: str = "",
+    ) -> str:
+        """Look after the tasks until all have ended; return why they ended early, or "".
+
+        They do because a task says so, one of the events *stops* is set, or Ctrl-C is pressed; or
+        at once if there is a *reason* already.  *look* is called now and then.
+        """
+        with interrupts() as pressed:
+            if reason or self.failures:
+                self.stop()
+            for done in self._finished:
+                over = False
+                while not over:
+                    try:
+                        over = done.wait(min(task.patience() for task in self.tasks))
+                        if not (reason or self.failures):
+                            reason = self._look(stops, look)
+                    except KeyboardInterrupt:  # of a handler that is not Python's own
+                        reason, over = "interrupted", done.is_set()
+                    except BaseException as error:
+                        self.failures.append(error)
+                    if pressed:
+                        reason = "interrupted"
+                    if (reason or self.failures) and not over:
+                        self.stop()
+        if self.failures:
+            raise self.failures[0]
+        return "interrupted" if pressed else reason
+
+    def _look(self, stops: Iterable[threading.Event], look: Callable[[], None] | None) -> str:
+        reasons = [task.look() for task in self.tasks]
+        if look is not None:
+            look()
+        return "stopped" if is_stopped(stops) else next(filter(None, reasons), "")
+
+
+def run(
+    tasks: Sequence[ThreadTask],
+    stops: Iterable[threading.Event] = (),
+    *,
+    look: Callable[[], None] | None = None,
+    reason: str = "",
+    workers: Workers = SHARED_WORKERS,
+) -> str:
+    """Run tasks, each in a thread, to their end; see :meth:`RunningTasks.wait`."""
+    with interrupts() as pressed:
+        if reason:
+            for task in tasks:
+                task.stop()
+        reason = RunningTasks(tasks, workers).wait(stops, look, reason)
+    return "interrupted" if pressed else reason
+
+
+def is_stopped(stops: Iterable[threading.Event]) -> bool:
+    """Return whether one of some events is set."""
+    return any(stop.is_set() for stop in stops)
+
+
+class KernelCall:
+    """A task that is one call of a kernel, or some with the same memory; *clock* limits it."""
+
+    def __init__(self, call: Callable[[], Any], memory: Memory, clock: Clock | None = None):
+        self.call = call
+        self.memory = memory
+        self.clock = Clock(None) if clock is None else clock
+        self.answer: Any = None
+
+    def work(self) -> None:
+        self.answer = self.call()
+
+    def look(self) -> str:
+        return "time limit" if self.clock.is_over(0) else ""
+
+    def stop(self) -> None:
+        self.memory["stop"] = CALLED
+
+    def patience(self) -> float:
+        return self.clock.patience()
+
+
+class KernelLoop:
+    """A task of which the kernel takes positions one by one, each with a limit of time.
+
+    *control* is the memory in which the kernel says which position is its ``current`` one, and
+    reads for which one a stop is meant.
+    """
+
+    def __init__(self, memory: Memory, control: Memory, clock: Clock):
+        self.memory = memory
+        self.control = control
+        self.clock = clock
+
+    def work(self) -> None:
+        raise NotImplementedError
+
+    def look(self) -> str:
+        """End the search of the current position if its time is over.
+
+        The kernel takes back a stop that was meant for an earlier position, and with it one that
+        arrives at that moment: so this is asked for until it is heard.
+        """
+        current = int(self.control["current"])
+        if self.clock.is_over(current) and int(self.memory["stop"]) == RUNNING:
+            self.control["stop_at"] = current
+            self.memory["stop"] = TIME
+        return ""
+
+    def stop(self) -> None:
+        self.control["stop_at"] = -1
+        self.memory["stop"] = CALLED
+
+    def patience(self) -> float:
+        return self.clock.patience()
+
+
+def watch(call: Callable[[], Any], memory: Memory) -> Any:
+    """Call a kernel in a thread and return its answer; Ctrl-C ends it and is raised here."""
+    task = KernelCall(call, memory)
+    if run([task]):
+        raise KeyboardInterrupt
+    return task.answer

@@ -1,0 +1,153 @@
+"""A board to play on: a position that moves change, and what was played."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Self
+
+from cutnode.contract.errors import CutnodeError, PositionError, shown
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.loading import Game, load_game
+from cutnode.contract.notebook import position_html
+from cutnode.contract.verbs import chance
+from cutnode.search.record import Record
+
+__all__ = ["Board"]
+
+
+class Board:
+    """A game that is being played.
+
+    *game* is a game's name or what :func:`load_game` returns, and *position* where to begin: a
+    position, or a text in the game's notation; left out, the start.  Chance follows from *seed*.
+
+    ::
+
+        board = Board("connect4")
+        board.push("4")
+        board.push(search(board, depth=8).move)
+
+    Functions of the engine take a board for its position, and searches know its history: a
+    position that would be repeated is judged as the rules say.
+    """
+
+    def __init__(self, game: str | os.PathLike[str] | Game, position: Any = None, *, seed: int = 0):
+        self.game = load_game(game) if isinstance(game, str | os.PathLike) else game
+        if not isinstance(self.game, Game):
+            raise CutnodeError(f"a board is of a game or its name, not of {shown(game)}")
+        if position is None:
+            position = self.game.start()
+        elif isinstance(position, str):
+            position = self.game.parse(position)
+        elif isinstance(position, Board):
+            position = position.position
+        if type(position) is not type(self.game.start()):
+            raise PositionError(f"{position!r} is no position of {self.game.source}")
+        self.record = Record(position, seed=seed)
+
+    @property
+    def position(self) -> Any:
+        """The position now."""
+        return self.record.position
+
+    @property
+    def text(self) -> str:
+        """The position in the game's notation."""
+        return self.game.position_text(self.position)
+
+    @property
+    def turn(self) -> int:
+        """The player to move: 0 the first, 1 the second.
+
+        Where a game does not tell who is to move, 0 is the one who was where the board began.
+        """
+        player = self.game.notation.player(self.position)
+        return self.record.side if player is None else player
+
+    @property
+    def legal_moves(self) -> list[int]:
+        """The legal moves; none if the game is over, or if chance decides."""
+        return [] if self.is_game_over() else legal_moves(self.position)
+
+    @property
+    def moves(self) -> list[int]:
+        """The moves played, and the numbers of the outcomes of chance between them."""
+        return list(self.record.steps)
+
+    @property
+    def history(self) -> list[Any]:
+        """The positions before this one, the first first."""
+        return self.record.positions[:-1]
+
+    def push(self, move: int | str) -> None:
+        """Play a legal move, given as its number or in the game's notation.
+
+        :class:`PositionError` if it is not legal, if the game is over, or if chance decides.
+        """
+        if reason := self.record.ending():
+            raise PositionError(f"the game is over ({reason}): {move!r} cannot be played")
+        if self.is_chance():
+            raise PositionError("chance decides here: call roll(), or roll(index)")
+        self.record.play(self.game.legal_move(self.position, move))
+
+    def pop(self) -> int:
+        """Take back the last move or outcome of chance, and return it; an IndexError if none."""
+        if not self.record.steps:
+            raise IndexError("there is no move to take back")
+        step = self.record.steps[-1]
+        self.record.take_back()
+        return step
+
+    def is_chance(self) -> bool:
+        """Return whether chance decides here, such as dice."""
+        return self.record.is_chance()
+
+    def roll(self, index: int | None = None) -> int:
+        """Let chance decide, or take the outcome *index*; return the outcome's index.
+
+        :class:`PositionError` if there is no such outcome.
+        """
+        if index is None and self.is_chance():
+            return self.record.draw()
+        number = 0 if index is None else index
+        self.record.meet(number)
+        return number
+
+    def move_text(self, move: int) -> str:
+        """Return a move in the game's notation."""
+        return self.game.move_text(self.position, move)
+
+    def is_game_over(self) -> bool:
+        """Return whether the game is over: by its rules, by repetition, or as it is too long."""
+        return bool(self.record.ending())
+
+    def outcome(self) -> float | None:
+        """Return the value of a finished game for the player to move, or None while it goes on."""
+        if not self.is_game_over():
+            return None
+        value = self.record.value()
+        return value if self.record.side == 0 else -value
+
+    def copy(self) -> Self:
+        """Return a board of its own with the same moves."""
+        other = type(self)(self.game, self.record.positions[0], seed=self.record.seed)
+        for before, step in zip(self.record.positions, self.record.steps, strict=False):
+            (other.record.meet if chance(before) > 0 else other.record.play)(step)
+        return other
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Board):
+            return NotImplemented
+        ours, others = self.record.positions, other.record.positions
+        return type(self.position) is type(other.position) and ours == others
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return self.game.draw(self.position)
+
+    def __repr__(self) -> str:
+        return f"Board({self.game.source!r}, {self.text!r})"
+
+    def _repr_html_(self) -> str:
+        return position_html(self.position)

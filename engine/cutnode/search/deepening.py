@@ -1,0 +1,447 @@
+"""Iterative deepening: one search of limited depth, from its first depth to its result.
+
+A call of the kernel searches one depth within one window.  Helper threads begin with the first call
+that takes long.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any, Protocol
+
+from cutnode.contract.dispatch import MAX_VALUE, game_name
+from cutnode.contract.errors import ContractError, CutnodeError
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.verbs import INFINITE, outcome
+from cutnode.kernels.aspiration import aspiration_window, iteration_depths, widened_window
+from cutnode.kernels.clock import Clock
+from cutnode.kernels.node import COUNTERS
+from cutnode.kernels.parameters import MOST_DEPTH, SHORT_NODES
+from cutnode.runtime.running import Limits
+from cutnode.search.calls import LimitedCalls
+from cutnode.search.compiled_search import CompiledSearch
+from cutnode.search.helper_threads import HelperThreads
+from cutnode.search.lines import completed
+from cutnode.search.results import Iteration, Line, SearchResult
+from cutnode.search.statistics import Statistics
+
+__all__ = ["Attempt", "Deepening", "HelperTask"]
+
+SAME_SCORE = 1e-9
+"""Scores of games of chance that differ by less are the same: sums are rounded."""
+
+HELPER_PATIENCE = 0.02
+"""Helpers that are to end are told again after so many seconds, until they have."""
+
+Report = Callable[[Iteration], None]
+
+
+class Attempt(Protocol):
+    """What tries to prove the value in the course of a search."""
+
+    def __call__(self, deepening: Deepening) -> Line | None:
+        """Return a line of play that is proven to be best; None if there is none (yet)."""
+
+    def explained(self, result: SearchResult) -> SearchResult:
+        """Return the result of the search, with what came of the attempt."""
+
+
+class Deepening(LimitedCalls):
+    """One search: its limits, what it has found so far, and why it ended.
+
+    *moves* are the only ones to choose from, and *history* are the positions before.  *helpers*
+    take part if the search takes long, and have equal shares of the limit of nodes.  The
+    *attempt* is called after each depth if the search would go on, and a proof ends it.
+    """
+
+    def __init__(
+        self,
+        search: CompiledSearch,
+        position: Any,
+        limits: Limits,
+        *,
+        depth: int | None,
+        clock: Clock,
+        lines: int = 1,
+        moves: Sequence[int] | None = None,
+        history: Sequence[Any] = (),
+        helpers: HelperThreads | None = None,
+        attempt: Attempt | None = None,
+    ):
+        helpers = helpers if helpers else None
+        if helpers is not None:
+            helpers.began = False
+            if limits.nodes is not None:
+                limits = replace(limits, nodes=max(1, limits.nodes // (len(helpers) + 1)))
+        super().__init__(search, position, limits, clock)
+        self.over = bool(outcome(position)[0])
+        self.chosen = moves
+        self.history = history
+        self.depth = depth
+        self.lines = lines
+        self.helpers = helpers
+        self.attempt = attempt
+        self.proof_nodes = 0
+        """Those of an attempt at a proof, which are not among the nodes of the search."""
+        self.researches = 0
+        self.proven = False
+        self.iterations: list[Iteration] = []
+        self.interim: Line | None = None
+        """The best move so far of a depth that is not done, if one was found to be good."""
+        self.on_bound: Report | None = None
+        search.remember(history, position)
+
+    def run(
+        self,
+        *,
+        seed: int | None = None,
+        soft_seconds: float | None = None,
+        progress: Report | None = None,
+        bounds: Report | None = None,
+    ) -> SearchResult:
+        """Search one depth after the other until a limit or a proof ends it."""
+        self.on_bound = bounds
+        try:
+            proof = self._deepen(soft_seconds, progress)
+            if seed is not None and self.iterations and self.reason in ("", "proven"):
+                if self.iterations[-1].lines and proof is None:
+                    self._choose_among_ties(seed)
+        except KeyboardInterrupt:
+            self.reason = "interrupted"
+        finally:
+            self.rest()
+        return self._result()
+
+    def _deepen(self, soft_seconds: float | None, progress: Report | None) -> Line | None:
+        """Search the depths; return the line that was proven between two of them, if one was."""
+        for depth in self._depths():
+            if not self._iterate(depth):
+                break
+            if progress is not None:
+                self._tell(progress)
+            if self.iterations[-1].proven and depth != self.depth:
+                self.reason = self.reason or "proven"
+                break
+            if soft_seconds is not None and self.clock.spent() >= soft_seconds:
+                self.reason = "time limit"
+            proof = None if self.reason or self.attempt is None else self.attempt(self)
+            if proof is not None:
+                plies = len(proof.pv)
+                self.iterations.append(self._iteration(plies, proof.value, (proof,), True))
+                self.reason = self.reason or "proven"
+                if progress is not None:
+                    self._tell(progress)
+                return proof
+            if self.reason:
+                break
+        return None
+
+    def _tell(self, progress: Report) -> None:
+        """Report the last depth; a line that a cutoff in the table cut short is whole then."""
+        last = self.iterations[-1]
+        self.iterations[-1] = replace(last, lines=self._completed(last.lines, last.depth))
+        progress(self.iterations[-1])
+
+    def assist(self, start: int) -> None:
+        """Search without a result, from the depth *start* on, with a table that others use too."""
+        self.assisting = True
+        self.first = 0
+        self.words["shared"][0] = 1
+        for depth in self._depths():
+            if depth >= start and not self._iterate(depth):
+                break
+
+    def nodes(self) -> int:
+        """Return the nodes of all threads, and those of the attempt at a proof."""
+        nodes = self.proof_nodes + int(self.words["nodes"][0])
+        return nodes if self.helpers is None else nodes + self.helpers.nodes()
+
+    def rest(self) -> None:
+        """End the helpers, if they take part; the next long call lets them begin again."""
+        if self.helpers is not None:
+            self._end_helpers(self.helpers)
+
+    def spend(self, nodes: int) -> None:
+        """Count the *nodes* of an attempt at a proof, also against the limit of the search."""
+        self.proof_nodes += nodes
+        threads = 1 if self.helpers is None else len(self.helpers) + 1
+        self.most_nodes = max(1, self.most_nodes - nodes // threads)
+
+    def moves(self) -> Sequence[int]:
+        """Return the moves to choose from."""
+        return legal_moves(self.position) if self.chosen is None else self.chosen
+
+    # Depths
+
+    def _depths(self) -> Sequence[int]:
+        if self.over:
+            return ()
+        deepening = "deepening" in self.search.techniques
+        return iteration_depths(self.depth, deepening, int(self.words["deepening_parity"][0]))
+
+    def _iterate(self, depth: int) -> bool:
+        """Search one depth; return False if the search ended before that was done."""
+        found: list[Line] = []
+        proven = True
+        excluded: list[int] = []
+        if self.chosen is not None:
+            excluded = [move for move in legal_moves(self.position) if move not in self.chosen]
+        choices = len(self.moves()) if self.lines > 1 else 1
+        best: float = -INFINITE
+        self.interim = None
+        for number in range(min(self.lines, choices) or 1):
+            value = self._score_without(excluded, depth, number)
+            if value is None:
+                return False
+            proven &= self.proven
+            best = max(best, value)
+            line = self.line()
+            if not line:
+                break  # chance decides
+            found.append(Line(line[0], value, line))
+            excluded.append(line[0])
+        found.sort(key=lambda line: -line.value)
+        self.iterations.append(self._iteration(depth, best, tuple(found), proven))
+        self.interim = None
+        return True
+
+    def _iteration(
+        self, depth: int, value: float, lines: tuple[Line, ...], proven: bool, bound: int = 0
+    ) -> Iteration:
+        nodes, spent = self.nodes(), self.clock.elapsed()
+        deepest = int(self.words["deepest"][0])
+        return Iteration(depth, value, proven, lines, nodes, spent, deepest=deepest, bound=bound)
+
+    def _last_score(self, depth: int, number: int) -> float | None:
+        """Return the score of the same line at the last depth of the same parity."""
+        for iteration in reversed(self.iterations):
+            if (depth - iteration.depth) % 2 == 0 and number < len(iteration.lines):
+                return iteration.lines[number].value
+        return None
+
+    # Windows
+
+    def _score_without(self, excluded: Sequence[int], depth: int, number: int) -> float | None:
+        """Return the score of the best move that is not *excluded*; None after a stop."""
+        words = self.words
+        if excluded:
+            words["root_excluded_moves"][: len(excluded)] = excluded
+        words["root_excluded"][0] = len(excluded)
+        mtdf = self.search.driver == "mtdf"
+        value = (self._score_by_null_windows if mtdf else self._score)(depth, number)
+        words["root_excluded"][0] = 0
+        return value
+
+    def _score(self, depth: int, number: int) -> float | None:
+        """Return a score by an aspiration window around the last one."""
+        width = int(self.words["aspiration_window"][0])
+        narrow = "aspiration" in self.search.techniques
+        narrow &= depth >= self.words["aspiration_depth"][0]
+        expected = self._last_score(depth, number) if narrow else None
+        low, high = aspiration_window(INFINITE if expected is None else expected, width)
+        researches = 0
+        while True:
+            value = self.call(low, high, depth)
+            if number == 0:
+                self._note(low)
+            if value is None:
+                return None
+            self._require_finite(value)
+            if low < value < high:
+                self.proven = not self.words["estimates"][0]
+                return value
+            if number == 0 and self.on_bound is not None:
+                self.on_bound(self._bound(depth, value, 1 if value >= high else -1))
+            researches += 1
+            self.researches += 1
+            low, high = widened_window(low, high, value, width, researches)
+
+    def _note(self, low: float) -> None:
+        """Keep the move that this depth has found to score more than *low*, if it has."""
+        line = self.line()
+        if line and self.reached > low and not self.search.has_chance:
+            self.interim = Line(line[0], self.reached, line)
+
+    def _bound(self, depth: int, value: float, bound: int) -> Iteration:
+        """Return what is known of a depth after a fail-high (1) or a fail-low (-1)."""
+        line = self.interim if bound > 0 else None
+        if line is None and self.iterations:
+            line = self.iterations[-1].lines[0]
+        lines = () if line is None else (Line(line.move, value, line.pv),)
+        return self._iteration(depth, value, lines, False, bound)
+
+    def _score_by_null_windows(self, depth: int, number: int) -> float | None:
+        """Return a score by null-window searches only: MTD(f)."""
+        lower: float = -MAX_VALUE
+        upper: float = MAX_VALUE
+        self.proven = True
+        value = self._last_score(depth, number) or 0
+        line: tuple[int, ...] | None = None
+        words = self.words
+        while lower < upper:
+            beta = max(value, lower + 1)
+            found = self.call(beta - 1, beta, depth)
+            if found is None:
+                return None
+            self._require_finite(found)
+            value = found
+            self.proven &= not words["estimates"][0]
+            if value >= beta:
+                lower = value
+                line = self.line()
+            else:
+                upper = value
+        if line is None:
+            # All of them failed low: one more call, for the move.
+            if self.call(lower - 1, lower, depth) is None:
+                return None
+        else:
+            words["length"][0] = len(line)
+            words["line"][: len(line)] = line
+        return value
+
+    def _require_finite(self, value: float) -> None:
+        if not abs(value) < INFINITE:
+            game = game_name(self.search.cls)
+            raise ContractError(
+                f"{game} breaks the contract: a position without moves that is not over, or a "
+                f"value beyond {MAX_VALUE}; see cutnode check {game}"
+            )
+
+    # Helpers
+
+    def is_short(self, depth: int) -> bool:
+        """Return whether a search of some depth will surely be done in a moment."""
+        if self.clock.is_over(0):
+            return False
+        return depth <= 1 or (bool(self.iterations) and self.iterations[-1].nodes < SHORT_NODES)
+
+    def begin_long_call(self, depth: int) -> None:
+        """Let the helpers search the same, from *depth* on, if they do not yet."""
+        if self.helpers is None or self.helpers.working:
+            return
+        self.search.open_table(self.position)
+        self.words["shared"][0] = 1
+        tasks = []
+        for number, search in enumerate(self.helpers.searches):
+            search.table = self.search.table
+            start = depth + (number + 1) % 2 * self.search.has_chance
+            tasks.append(HelperTask(self, search, min(start, MOST_DEPTH)))
+        self.helpers.begin(tasks)
+
+    def _end_helpers(self, helpers: HelperThreads) -> None:
+        try:
+            if helpers.end():
+                self.reason = "interrupted"
+        finally:
+            self.words["shared"][0] = 0
+
+    # Results
+
+    def _completed(self, lines: tuple[Line, ...], depth: int) -> tuple[Line, ...]:
+        return tuple(completed(self.search, self.position, line, depth) for line in lines)
+
+    def _choose_among_ties(self, seed: int) -> None:
+        """Put a move of the best score in front, chosen by *seed* among all that have it."""
+        last = self.iterations[-1]
+        least = last.value - SAME_SCORE if self.search.has_chance else last.value
+        ties = [last.lines[0]]
+        moves = legal_moves(self.position)
+        words = self.words
+        for move in self.moves():
+            if move == ties[0].move:
+                continue
+            others = [other for other in moves if other != move]
+            words["root_excluded_moves"][: len(others)] = others
+            words["root_excluded"][0] = len(others)
+            value = self.call(last.value - 1, least, last.depth)
+            words["root_excluded"][0] = 0
+            if value is None:
+                return
+            if value >= least:
+                ties.append(Line(move, last.value, self.line()))
+        ties.sort(key=lambda line: line.move)
+        chosen = Random(seed).choice(ties)
+        rest = [line for line in last.lines if line.move != chosen.move]
+        lines = (chosen, *rest)[: len(last.lines)]
+        spent = self.clock.elapsed()
+        self.iterations[-1] = replace(last, lines=lines, nodes=self.nodes(), seconds=spent)
+
+    def _result(self) -> SearchResult:
+        search = self.search
+        seconds = self.clock.elapsed()
+        depth, proven = 0, self.over
+        lines: tuple[Line, ...] = ()
+        if self.iterations:
+            last = self.iterations[-1]
+            depth, value, proven = last.depth, last.value, last.proven
+            lines = last.lines
+        else:
+            value = search.estimate(self.position)
+            lines = tuple(Line(move, value, (move,)) for move in self.moves()[:1])
+        if self.interim is not None and self.interim.move != lines[0].move:
+            rest = [line for line in lines if depth and line.move != self.interim.move]
+            lines, value = (self.interim, *rest)[: len(lines)], self.interim.value
+        helpers = self.helpers
+        counts = search.memory.numbers(COUNTERS) if helpers is None else helpers.counts(search)
+        counters = search.outside_counts() if helpers is None else helpers.outside_counts(search)
+        return SearchResult(
+            position=self.position,
+            value=value,
+            proven=proven,
+            exact=search.exact,
+            decisive=search.win > 0,
+            lines=self._completed(lines, depth),
+            depth=depth,
+            iterations=tuple(self.iterations),
+            statistics=Statistics(
+                **counts,
+                aspiration_researches=self.researches,
+                depth=depth,
+                seconds=seconds,
+                fill=search.table.fill(),
+                counters=counters,
+                proof_nodes=self.proof_nodes,
+            ),
+            seconds=seconds,
+            reason=self.reason or ("proven" if proven else "depth limit"),
+        )
+
+
+class HelperTask:
+    """The task of a helper thread: to search what *leader* searches, from a depth on."""
+
+    def __init__(self, leader: Deepening, search: CompiledSearch, start: int):
+        self.leader = leader
+        self.search = search
+        self.start = start
+        self.ended = threading.Event()
+
+    def work(self) -> None:
+        leader = self.leader
+        limits = Limits(leader.most_nodes, stop=self.ended)
+        self.search.stopped.clear()
+        with contextlib.suppress(CutnodeError):  # the leader meets it, too
+            Deepening(
+                self.search,
+                leader.position,
+                limits,
+                depth=leader.depth,
+                clock=Clock(None),
+                moves=leader.chosen,
+                history=leader.history,
+            ).assist(self.start)
+
+    def look(self) -> str:
+        return ""
+
+    def stop(self) -> None:
+        self.ended.set()
+        self.search.stop()
+
+    def patience(self) -> float:
+        return HELPER_PATIENCE

@@ -1,0 +1,541 @@
+"""The engine that programs hold: one game, its table and its threads, and every kind of search.
+
+An :class:`Engine` keeps what searches need from one to the next, so that a call costs
+microseconds, and what they have stored, so that the next move of a game builds on the last.
+Calls either wait for their result, in a thread that may be that of Ctrl-C, or return a
+:class:`~cutnode.search.handles.Handle` at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, Unpack, cast, overload
+
+from cutnode.contract.dispatch import defines, game_name, is_plain
+from cutnode.contract.errors import CutnodeError, GameError, require_integer
+from cutnode.contract.loading import Game
+from cutnode.kernels.clock import Clock
+from cutnode.kernels.node import search_dtype
+from cutnode.kernels.solver import search_dtype as solver_dtype
+from cutnode.runtime.threads import Workers, interrupts
+from cutnode.runtime.unpickled import Unpickled
+from cutnode.search.api import perft
+from cutnode.search.board import Board
+from cutnode.search.game_solver import GameSolver
+from cutnode.search.given import class_of, given_history, given_position
+from cutnode.search.handles import Handle, Progress, Stop
+from cutnode.search.loops import has_loops
+from cutnode.search.monte_carlo import MonteCarlo
+from cutnode.search.options import (
+    ProofKeywords,
+    ProofOptions,
+    ProvingKeywords,
+    QuestionKeywords,
+    SearchKeywords,
+    SearchOptions,
+    check_engine,
+    proof_options,
+    thread_count,
+)
+from cutnode.search.proving_searcher import ProvingSearcher
+from cutnode.search.results import Iteration, Result, SearchResult
+from cutnode.search.searcher import Searcher
+from cutnode.search.solving import require_solvable
+from cutnode.search.tree_options import TreeKeywords
+from cutnode.search.tree_results import MonteCarloResult
+from cutnode.search.trials import AutoSearcher
+from cutnode.storage.tables import Table
+
+__all__ = ["Engine"]
+
+MEBIBYTE = 1 << 20
+
+CLOSING_PATIENCE = 0.1
+"""An engine that is closed tells its search to end every so many seconds, until it has."""
+
+
+class EngineKeywords(ProvingKeywords, TreeKeywords, total=False):
+    """Keywords of an engine: those of alpha-beta, or of Monte Carlo tree search."""
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    R_co = TypeVar("R_co", covariant=True, default=SearchResult | MonteCarloResult)
+else:
+    from typing import TypeVar
+
+    R_co = TypeVar("R_co", covariant=True)
+
+
+class Engine(Unpickled, Generic[R_co]):
+    """Searches and proofs for one game, with a table and threads of its own.
+
+    *game* is a game or its name, a position or a position class.  It searches a position, a text in
+    the game's notation, or a :class:`~cutnode.search.board.Board`, whose history a search knows; by
+    default the position that it was made with, or the game's start.
+    *engine* says how positions are searched: by ``"alphabeta"``, by ``"mcts"``, with the options
+    of :class:`~cutnode.search.monte_carlo.MonteCarlo`, or by ``"auto"``, whichever of the two
+    does better in a trial, which takes a quarter of the first search of a game.
+    *table* is a :class:`Table`, or its size in MiB. *threads* work together on one position by
+    what each finds in the table (without the technique ``table`` only one searches), and have
+    equal shares of limits of nodes.  The rest is as for
+    :class:`~cutnode.search.searcher.Searcher`, and of no meaning for proofs; but a *book* and a
+    *tablebase* help these, too.
+
+    *proof_share* is the part of its limits of time and nodes, up to 0.9, in which a search by
+    alpha-beta tries to prove the value, after its first depths; None is what the game's ``PROFILE``
+    says (``solver.proof_share``), and 0 is no proof.  There is none either in a search with a limit
+    of depth, for several lines or among some moves, or while its time does not count yet
+    (:meth:`ponder`); and none for games of chance and games whose play can go round.  With a seed
+    all moves are proven, as far as that time goes.  In a ``DECISIVE`` game a proof says who wins
+    and not how soon, and its score is below those of wins that a search has seen to their ends.
+
+    One search at a time: a call while another is under way is refused with a
+    :class:`CutnodeError`, also if it is by another engine with the same :class:`Table`.  A process
+    may hold many engines, and any thread may use one.  What
+    a search stores is there for the next, until :meth:`new_game`.  :meth:`close`, or the end of
+    a ``with`` statement, gives memory and threads back.  Memory is reserved at once and touched
+    as searches need it; :attr:`megabytes` is what it can come to.  A process that is forked may
+    use an engine that was idle then, and only close one that was not.  An engine is
+    neither copied nor pickled.
+    """
+
+    @overload
+    def __init__(
+        self: Engine[SearchResult],
+        game: Any,
+        *,
+        engine: Literal["alphabeta"] = ...,
+        table: Table | int = ...,
+        threads: int = ...,
+        **options: Unpack[EngineKeywords],
+    ): ...
+    @overload
+    def __init__(
+        self: Engine[MonteCarloResult],
+        game: Any,
+        *,
+        engine: Literal["mcts"],
+        table: Table | int = ...,
+        threads: int = ...,
+        **options: Unpack[EngineKeywords],
+    ): ...
+    @overload
+    def __init__(
+        self: Engine[SearchResult | MonteCarloResult],
+        game: Any,
+        *,
+        engine: str,
+        table: Table | int = ...,
+        threads: int = ...,
+        **options: Unpack[EngineKeywords],
+    ): ...
+    def __init__(
+        self,
+        game: Any,
+        *,
+        engine: str = "alphabeta",
+        table: Table | int = 64,
+        threads: int = 1,
+        **options: Unpack[EngineKeywords],
+    ):
+        check_engine(engine)
+        cls = class_of(game)
+        self.engine = engine
+        self.threads = threads = thread_count(threads, cls)
+        self._workers = Workers()
+        given: Any = options
+        common: Any = {"threads": threads, "workers": self._workers, "ready": False}
+        table = table if isinstance(table, Table) else Table(table)
+        self._table: Table | None = table
+        searcher: Searcher | MonteCarlo | AutoSearcher
+        if engine == "mcts":
+            searcher = MonteCarlo(cls, **common, **given)
+        elif engine == "auto":
+            searcher = AutoSearcher(cls, table=table, **common, **given)
+        else:
+            searcher = ProvingSearcher(cls, table=table, **common, **given)
+        self._searcher: Searcher | MonteCarlo | AutoSearcher | None = searcher
+        self.cls: Any = cls
+        self._first = Game.of(cls).start() if isinstance(game, type) else given_position(game)
+        self.techniques = searcher.techniques
+        self.exact = searcher.exact
+        self.megabytes = self.room(cls, table=table, threads=threads)
+        if not isinstance(searcher, Searcher):
+            self.megabytes += searcher.megabytes
+        self._solver: GameSolver | None = None
+        self._busy = threading.Lock()
+        self._lock = threading.Lock()
+        self._spare = Stop()
+        self._stop: Stop | None = None
+        """That of the search that is under way."""
+        self._thread = 0
+        """Where it is carried out, and callbacks are called."""
+
+    @staticmethod
+    def room(game: Any, *, table: Table | int = 64, threads: int = 1) -> int:
+        """Return the memory in MiB that an engine may take: its table, and that of each thread.
+
+        Where play can go round, positions that a proof solves in memory take as much as the table.
+        """
+        cls = class_of(game)
+        each = 0
+        if not is_plain(cls):
+            each = search_dtype(cls).itemsize
+            if not any(defines(cls, verb) for verb in ("chance", "reversible", "drawn")):
+                each += 2 * solver_dtype(cls).itemsize  # of proofs, and of those that searches try
+        size = table.megabytes if isinstance(table, Table) else table
+        megabytes = require_integer(size, "the size of a table in MiB")
+        if has_loops(cls) and not defines(cls, "chance"):
+            megabytes *= 2
+        return megabytes + -(-each * thread_count(threads, cls) // MEBIBYTE)
+
+    def prepare(self, *kinds: str) -> None:
+        """Have compiled code ready, so that the first call is not late.
+
+        For a ``"search"``, which is usual, or to ``"solve"`` or ``"analyse"``.
+        """
+        self._begin(None)
+        try:
+            for kind in kinds or ("search",):
+                if kind == "search":
+                    self._opened().prepare()
+                else:
+                    _require_kind(kind)
+                    self._ready_solver().prepare()
+        finally:
+            self._finish()
+
+    # Calls that wait
+
+    def search(self, position: Any = None, **options: Unpack[SearchKeywords]) -> R_co:
+        """Return the best move and its score, as deep as limits allow.
+
+        *depth* is in plies, to 63; *seconds* ends a search in its middle, *soft_seconds*
+        only between depths; *stop* is an event that ends it.  The result is that of the
+        last depth that was completed, with the reason why none followed; if the next was
+        ended after it had found another move to be better, that comes first.  Monte Carlo tree
+        search takes *playouts* in place of a depth.  *lines* asks
+        for the best so many moves, and *moves* are the only ones to choose from.  *seed* picks
+        one among moves of equal score, at the price of looking at all of them, unless a limit
+        ends the search; without it the first found is taken.  *history* are the positions of
+        the game before this one, the first first: what may repeat.  *progress* is called after
+        each depth, and *bounds* where a score turns out to be beyond what was expected, with
+        the bound that is known by then.  What a callback raises ends the search.
+        """
+        options["history"] = given_history(position, options.get("history", ()))
+        position = self._mine(position)
+        chosen = SearchOptions.of("search", options)
+        chosen.require_limit(self.engine)
+        running = self._begin(chosen.stop)
+        try:
+            return cast(R_co, self._opened().run(position, chosen, stop=running))
+        finally:
+            self._finish()
+
+    def solve(self, position: Any = None, **options: Unpack[QuestionKeywords]) -> Result:
+        """Prove the value of a position, a best move, and the line of best play.
+
+        As :func:`cutnode.solve` does, and with what earlier proofs have stored.
+        """
+        return self._prove(position, "solve", proof_options("solve", options))
+
+    def analyse(self, position: Any = None, **options: Unpack[ProofKeywords]) -> Result:
+        """:meth:`solve`, and prove the value of every legal move as well."""
+        return self._prove(position, "analyse", proof_options("analyse", options))
+
+    def _prove(self, position: Any, kind: str, options: ProofOptions) -> Result:
+        position = self._mine(position)
+        running = self._begin(options.stop)
+        try:
+            return self._proof(position, kind, options, running)
+        finally:
+            self._finish()
+
+    def evaluate(self, position: Any = None) -> float:
+        """Return the score of a position without looking ahead: the estimate for the mover."""
+        return self._opened().estimate(self._mine(position))
+
+    def perft(self, position: Any, depth: int, *, finished: bool = False, bulk: bool = True) -> int:
+        """Count the lines of *depth* moves, with all threads: see :func:`perft`."""
+        position = self._mine(position)
+        running = self._begin(None)
+        try:
+            return perft(
+                position,
+                depth,
+                finished=finished,
+                bulk=bulk,
+                threads=self.threads,
+                stop=running,
+                workers=self._workers,
+            )
+        finally:
+            self._finish()
+
+    # Calls that do not wait
+
+    @overload
+    def start(
+        self, position: Any = ..., kind: Literal["search"] = ..., **options: Any
+    ) -> Handle[R_co]: ...
+    @overload
+    def start(
+        self, position: Any = ..., *, kind: Literal["solve", "analyse"], **options: Any
+    ) -> Handle[Result]: ...
+    @overload
+    def start(
+        self, position: Any, kind: Literal["solve", "analyse"], **options: Any
+    ) -> Handle[Result]: ...
+    @overload
+    def start(self, position: Any = ..., kind: str = ..., **options: Any) -> Handle: ...
+    def start(self, position: Any = None, kind: str = "search", **options: Any) -> Handle[Any]:
+        """Begin a ``"search"``, or to ``"solve"`` or ``"analyse"``, and return a handle at once.
+
+        *options* are those of the method of that name.  Callbacks are called in the thread that
+        searches.
+        """
+        return self._start(position, kind, Clock(None), options)
+
+    def ponder(self, position: Any = None, **options: Unpack[SearchKeywords]) -> Handle[R_co]:
+        """Begin a search whose limits of time count only from ``hit()`` of its handle on.
+
+        For the time in which the other player thinks: *position* is the one that is expected.  If
+        another comes, ``stop()`` the handle.
+        """
+        return self._start(position, "search", Clock(None, held=True), dict(options))
+
+    async def search_async(self, position: Any = None, **options: Unpack[SearchKeywords]) -> R_co:
+        """:meth:`search` without blocking the event loop; cancelling the task ends the search."""
+        return await self.start(position, "search", **options)
+
+    async def solve_async(
+        self, position: Any = None, **options: Unpack[QuestionKeywords]
+    ) -> Result:
+        """:meth:`solve` without blocking the event loop; cancelling the task ends the proof."""
+        return await self.start(position, "solve", **options)
+
+    async def analyse_async(self, position: Any = None, **options: Unpack[ProofKeywords]) -> Result:
+        """:meth:`analyse` without blocking the event loop; cancelling the task ends it."""
+        return await self.start(position, "analyse", **options)
+
+    # What is kept
+
+    @property
+    def table(self) -> Table:
+        """The transposition table of its searches."""
+        self._opened()
+        assert self._table is not None
+        return self._table
+
+    def new_game(self) -> None:
+        """Forget what searches have stored and learned: the next is as the first."""
+        self._begin(None)
+        try:
+            self._opened().clear()
+            self.table.forget()
+        finally:
+            self._finish()
+
+    def stop(self) -> None:
+        """End the search that is under way, if there is one; it returns its best so far."""
+        stop = self._stop
+        if stop is not None:
+            self._end(stop)
+
+    def close(self) -> None:
+        """End the search that is under way, and give memory and threads back."""
+        if self._searcher is None:
+            return
+        if self._thread == threading.get_ident():
+            raise CutnodeError("a callback cannot close the engine that calls it: stop() it")
+        self.stop()
+        while not self._busy.acquire(timeout=CLOSING_PATIENCE):
+            if self._workers.left_behind:
+                break
+            self.stop()
+        self._searcher = self._solver = self._table = None
+        self._busy.release()
+        self._workers.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._searcher is None else f"{self.megabytes} MiB"
+        return f"<Engine for {game_name(self.cls)}, {state}, {self.threads} threads>"
+
+    # One search at a time
+
+    def _opened(self) -> Searcher | MonteCarlo | AutoSearcher:
+        if self._searcher is None:
+            raise CutnodeError("this engine is closed")
+        return self._searcher
+
+    def _ready_solver(self) -> GameSolver:
+        if self._solver is None:
+            searcher = self._opened()
+            self._solver = GameSolver(
+                self.cls,
+                self.table,
+                self.threads,
+                self._workers,
+                book=searcher.book,
+                tablebase=searcher.tablebase,
+                memory=self.table.megabytes << 20,
+            )
+        return self._solver
+
+    def _proof(
+        self, position: Any, kind: str, options: ProofOptions, stop: threading.Event
+    ) -> Result:
+        """Prove the value of a position, and of all moves to ``"analyse"`` it."""
+        solver = self._ready_solver()
+        return solver.prove(kind, position, options, stop)
+
+    def _mine(self, position: Any) -> Any:
+        """Return the position that is meant; :class:`GameError` if it is of another game."""
+        if position is None:
+            return self._first
+        if isinstance(position, str):
+            return Game.of(self.cls).parse(position)
+        if isinstance(position, Game | Board):
+            position = given_position(position)
+        if type(position) is not self.cls:
+            given = game_name(type(position)) if hasattr(position, "_fields") else repr(position)
+            raise GameError(f"this engine is for {game_name(self.cls)}, not {given}")
+        return position
+
+    def _begin(self, stop: threading.Event | None, own: Stop | None = None) -> Stop:
+        """Take the engine for a search, which the event that is returned ends.
+
+        It is a handle's *own*, or one for all calls that have no handle.
+        """
+        if not self._busy.acquire(blocking=False):
+            raise CutnodeError("this engine is searching already: stop() it, or use another")
+        try:
+            if not self.table.in_use.acquire(blocking=False):
+                raise CutnodeError("another search uses this engine's table")
+        except CutnodeError:
+            self._busy.release()
+            raise
+        running = own or self._spare
+        if running.is_set():
+            running = self._spare = Stop()
+        running.other = stop
+        with self._lock:
+            self._stop = running
+            self._thread = threading.get_ident() if own is None else 0
+        return running
+
+    def _finish(self) -> None:
+        with self._lock:
+            self._stop, self._thread = None, 0
+        self.table.in_use.release()
+        self._busy.release()
+
+    def _end(self, stop: Stop) -> None:
+        """End a search, at once if it is the one that is under way."""
+        with self._lock:
+            stop.set()
+            if self._stop is stop:
+                if self._searcher is not None:
+                    self._searcher.stop()
+                if self._solver is not None:
+                    self._solver.stop()
+
+    def _start(
+        self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]
+    ) -> Handle[Any]:
+        _require_kind(kind)
+        if kind == "search":
+            keywords["history"] = given_history(position, keywords.get("history", ()))
+        position = self._mine(position)
+        stop, call = self._call(position, kind, clock, keywords)
+        running = self._begin(stop, Stop())
+        self._opened().reset()
+        handle: Handle[Any] = Handle(position, kind, clock, running, self._end, self._progress)
+
+        def run() -> None:
+            result, failure = None, None
+            with self._lock:
+                self._thread = handle.thread = threading.get_ident()
+            try:
+                result = call(running, handle)
+            except BaseException as error:
+                failure = error
+            handle.rest(self._progress(handle, result))
+            self._finish()
+            handle.finish(result, failure)
+
+        with interrupts() as pressed:
+            try:
+                self._workers.start(run)
+            except RuntimeError:  # there are no more threads to be had
+                self._finish()
+                raise
+        if pressed:
+            handle.stop()
+            raise KeyboardInterrupt
+        return handle
+
+    def _progress(self, handle: Handle[Any], result: Any = None) -> Progress:
+        """Return how far a search is that is under way, or at its end."""
+        searcher = self._opened()
+        fill, seconds = searcher.fill(), handle.clock.elapsed()
+        if handle.kind != "search":
+            if result is not None:
+                value, bounds = result.value, (result.lower, result.upper)
+                return Progress(0, value, *bounds, result.pv, result.nodes, seconds, fill)
+            solver = self._solver
+            nodes, lower, upper = (0, None, None) if solver is None else solver.progress()
+            return Progress(0, None, lower, upper, (), nodes, seconds, fill)
+        depth, value = 0, None
+        line: tuple[int, ...] = ()
+        if result is not None:
+            depth, value, line = result.depth, result.value, result.pv
+        elif handle.iterations:
+            last = handle.iterations[-1]
+            depth, value = last.depth, last.value
+            line = last.lines[0].pv if last.lines else ()
+        return Progress(depth, value, None, None, line, searcher.nodes(), seconds, fill)
+
+    def _call(
+        self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]
+    ) -> tuple[threading.Event | None, Callable[[Stop, Handle[Any]], Any]]:
+        """Check the options of a call of some kind; return its stop event, and the call."""
+        if kind != "search":
+            options = proof_options(kind, keywords)
+            require_solvable(self.cls)
+            return options.stop, lambda running, _: self._proof(position, kind, options, running)
+        chosen = SearchOptions.of(kind, keywords)
+        searcher = self._opened()
+        searcher.check(position, chosen)
+
+        def search(running: Stop, handle: Handle[Any]) -> SearchResult | MonteCarloResult:
+            def follow(iteration: Iteration) -> None:
+                handle.note(iteration)
+                if chosen.progress is not None:
+                    chosen.progress(iteration)
+
+            options = replace(chosen, progress=follow)
+            return searcher.run(position, options, stop=running, clock=clock)
+
+        return chosen.stop, search
+
+
+def _require_kind(kind: str) -> None:
+    if kind not in ("search", "solve", "analyse"):
+        raise CutnodeError(f"what an engine does is search, solve or analyse, not {kind!r}")

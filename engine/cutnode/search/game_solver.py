@@ -1,0 +1,239 @@
+"""Proofs of the values of positions, by whatever the game allows: tablebase, solver, or loops."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from cutnode.contract.derived import most_value
+from cutnode.contract.dispatch import game_name
+from cutnode.contract.errors import CutnodeError, require_integer
+from cutnode.contract.legal import require_moves
+from cutnode.kernels.clock import Clock
+from cutnode.runtime.running import UNLIMITED, Limits
+from cutnode.runtime.threads import SHARED_WORKERS, Workers
+from cutnode.search.loops import LoopSolver, has_loops
+from cutnode.search.options import ProofOptions, QuestionOptions, require_book
+from cutnode.search.proof_numbers import ProofNumberSolver
+from cutnode.search.results import Result
+from cutnode.search.solving import Solver, require_solvable
+from cutnode.search.tablebase_results import result_of
+from cutnode.storage.books import Book
+from cutnode.storage.tables import Table
+from cutnode.tablebases.tablebase import Tablebase
+
+__all__ = ["GameSolver", "require_value"]
+
+TRIALS = ("alphabeta", "pn")
+"""The engines that are tried in turn."""
+
+TRIAL_NODES = 20_000
+TRIAL_GROWTH = 4
+"""The nodes of an engine's first turn, and by how much the next is longer."""
+
+
+class Task(NamedTuple):
+    """What is to be proven."""
+
+    position: Any
+    weak: bool
+    scores: bool = False
+    """Whether the values of all moves are wanted, too."""
+    at_least: int | None = None
+    """The only question: is the value at least this?"""
+
+
+class GameSolver:
+    """The solver of one game: positions in its *tablebase* have an answer, others are proven.
+
+    *memory* bounds the positions that are solved in memory where play can go round, in bytes.
+    """
+
+    def __init__(
+        self,
+        cls: Any,
+        table: Table,
+        threads: int = 1,
+        workers: Workers = SHARED_WORKERS,
+        *,
+        book: Book | None = None,
+        tablebase: Tablebase | None = None,
+        memory: int | None = None,
+    ):
+        require_book(book, cls)
+        require_solvable(cls)
+        if memory is not None and require_integer(memory, "memory in bytes") < 0:
+            raise CutnodeError(f"memory must be 0 bytes or more, got {memory}")
+        self.cls = cls
+        self.table = table
+        self.threads = threads
+        self.workers = workers
+        self.book = book
+        self.tablebase = tablebase
+        self.memory = memory
+        self._solvers: dict[str, Solver | LoopSolver | ProofNumberSolver] = {}
+        self._running: Solver | LoopSolver | ProofNumberSolver | None = None
+        self._stopped = False
+
+    def prepare(self, engine: str = "alphabeta") -> None:
+        """Have compiled code ready."""
+        for name in TRIALS if engine == "auto" else (engine,):
+            self._solver(name)
+
+    def stop(self) -> None:
+        """End what runs now, from any thread."""
+        self._stopped = True
+        if self._running is not None:
+            self._running.stop()
+
+    def progress(self) -> tuple[int, int | None, int | None]:
+        """Return the nodes of the proof that runs, and the bounds proven so far."""
+        return (0, None, None) if self._running is None else self._running.progress()
+
+    def prove(
+        self, kind: str, position: Any, options: ProofOptions, stop: threading.Event | None = None
+    ) -> Result:
+        """Prove what *options* ask for, to ``"solve"`` or ``"analyse"``; *stop* ends it, too."""
+        limits = options.limits if stop is None else replace(options.limits, stop=stop)
+        about: dict[str, Any] = {"weak": options.weak, "limits": limits, "engine": options.engine}
+        if isinstance(options, QuestionOptions):
+            about["at_least"] = options.at_least
+        return (self.solve if kind == "solve" else self.analyse)(position, **about)
+
+    def solve(
+        self,
+        position: Any,
+        *,
+        weak: bool,
+        limits: Limits,
+        engine: str = "alphabeta",
+        at_least: int | None = None,
+    ) -> Result:
+        """Prove the value of a position, or whether it is *at_least* so much."""
+        require_value(position, at_least)
+        return self._answer(engine, Task(position, weak, at_least=at_least), limits)
+
+    def analyse(
+        self, position: Any, *, weak: bool, limits: Limits, engine: str = "alphabeta"
+    ) -> Result:
+        """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
+        return self._answer(engine, Task(position, weak, scores=True), limits)
+
+    def _answer(self, engine: str, task: Task, limits: Limits) -> Result:
+        """Prove what is asked, if the tablebase does not know it."""
+        self._stopped = False
+        require_moves(task.position)
+        result = self._known(task)
+        if result is None and engine == "auto":
+            result = self._try_all(task, limits)
+        elif result is None:
+            result = self._prove(engine, task, limits, None)
+        return replace(result, at_least=task.at_least)
+
+    def _prove(
+        self, engine: str, task: Task, limits: Limits, known: tuple[int, int] | None
+    ) -> Result:
+        """Prove what is asked with an engine; proof numbers ask nothing that is *known* already.
+
+        Alpha-beta does: which values it asks about first depends on the whole interval, and what
+        it has answered before is in the table.
+        """
+        self._running = solver = self._solver(engine)
+        about: dict[str, Any] = {"weak": task.weak, "limits": limits}
+        if isinstance(solver, ProofNumberSolver):
+            about["known"] = known
+        try:
+            if task.scores:
+                return solver.analyse(task.position, **about)
+            if task.at_least is not None and isinstance(solver, ProofNumberSolver):
+                about["at_least"] = task.at_least
+            elif task.at_least is not None and isinstance(solver, Solver):
+                return solver.ask(task.position, task.at_least, limits=limits)
+            return solver.solve(task.position, **about)
+        finally:
+            self._running = None
+
+    def _solver(self, engine: str) -> Solver | LoopSolver | ProofNumberSolver:
+        """Return a solver of the game, which is made when it is needed first."""
+        if engine not in self._solvers:
+            about = self.cls, self.table, self.threads, self.workers
+            if engine == "pn":
+                self._solvers[engine] = ProofNumberSolver(*about, tablebase=self.tablebase)
+            elif has_loops(self.cls):
+                self._solvers[engine] = LoopSolver(*about, memory=self.memory)
+            else:
+                self._solvers[engine] = Solver(*about, book=self.book, tablebase=self.tablebase)
+        return self._solvers[engine]
+
+    def _try_all(self, task: Task, limits: Limits) -> Result:
+        """Give the engines nodes by turns, more each time, until one has a proof.
+
+        What is proven in a turn stays, whichever turn is the last.
+        """
+        self.prepare("auto")
+        clock = Clock(limits.seconds)
+        nodes, share = 0, TRIAL_NODES
+        tried: dict[str, int] = {}
+        found: Result | None = None
+        while True:
+            for engine in TRIALS:
+                left = None if limits.nodes is None else max(limits.nodes - nodes, 1)
+                seconds = limits.seconds and max(limits.seconds - clock.elapsed(), 1e-3)
+                turn = share if left is None else min(share, left)
+                most = Limits(turn, seconds, limits.stop, limits.nodes or UNLIMITED)
+                known = None if found is None else (found.lower, found.upper)
+                result = self._prove(engine, task, most, known)
+                nodes += result.nodes
+                tried[engine] = result.nodes
+                ended = limits.nodes is not None and nodes >= limits.nodes
+                why = _why(engine, tried, result)
+                found = result if found is None else _joined(found, result)
+                if result.reason != "node limit" or ended or self._stopped:
+                    return replace(found, nodes=nodes, seconds=clock.elapsed(), why=why)
+            share *= TRIAL_GROWTH
+
+    def _known(self, task: Task) -> Result | None:
+        if self.tablebase is None:
+            return None
+        clock = Clock(None)
+        found = result_of(self.tablebase, task.position, weak=task.weak, scores=task.scores)
+        return None if found is None else replace(found, seconds=clock.elapsed())
+
+
+def require_value(position: Any, at_least: int | None) -> None:
+    """:class:`CutnodeError` if no position of the game can have such a value."""
+    most = most_value(position)
+    if at_least is not None and abs(at_least) > most:
+        raise CutnodeError(
+            f"values of {game_name(type(position))} are {-most} to {most}, not {at_least}"
+        )
+
+
+def _joined(before: Result, result: Result) -> Result:
+    """Return the result of a turn with what those before it have found and it has not."""
+    joined = replace(
+        result,
+        lower=max(before.lower, result.lower),
+        upper=min(before.upper, result.upper),
+        best_move=before.best_move if result.best_move is None else result.best_move,
+    )
+    if before.scores is not None and result.scores is not None:
+        scores = dict(before.scores)
+        scores.update((move, score) for move, score in result.scores.items() if score is not None)
+        joined = replace(joined, scores=scores)
+    if joined.lower == joined.upper:
+        joined = replace(joined, value=joined.lower)
+    still_open = before.target is not None and joined.lower < before.target <= joined.upper
+    if result.target is None and not result.answered and still_open:
+        joined = replace(joined, target=before.target, numbers=before.numbers)
+    return joined
+
+
+def _why(engine: str, tried: dict[str, int], result: Result) -> str:
+    """Return why an engine's result is taken, in words."""
+    others = " and ".join(f"{name} {nodes:,}" for name, nodes in tried.items() if name != engine)
+    if result.reason != "proven":
+        return f"no engine had a proof after {sum(tried.values()):,} nodes in their last turns"
+    proven = f"proved it with {result.nodes:,} nodes in its last turn"
+    return f"{proven}; without a proof: {others}" if others else proven

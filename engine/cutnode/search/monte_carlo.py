@@ -1,0 +1,469 @@
+"""Monte Carlo tree search of one game: what programs call, and what they give.
+
+The search itself is compiled: ``cutnode.kernels.monte_carlo``, ``cutnode.kernels.playouts`` and
+``cutnode.kernels.playout_tree``.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Unpack
+
+import numpy as np
+
+from cutnode.compiler.memory import Memory
+from cutnode.contract.bits import WORD, mix
+from cutnode.contract.choices import PRIORS
+from cutnode.contract.dispatch import defines, game_constant, game_name
+from cutnode.contract.errors import CutnodeError, GameError
+from cutnode.contract.legal import legal_moves, require_moves
+from cutnode.contract.messages import contract_violation
+from cutnode.contract.positions import coerce
+from cutnode.contract.stop import CALLED, FULL, MOVES, RUNNING
+from cutnode.contract.verbs import chance, outcome
+from cutnode.kernels.clock import Clock
+from cutnode.kernels.evaluation import OWN
+from cutnode.kernels.monte_carlo import search_tree
+from cutnode.kernels.playout_tree import ROOT, TOLD
+from cutnode.kernels.playouts import (
+    COUNTERS,
+    LISTED_VISITS,
+    estimated_worth,
+    most_plies,
+    playout_dtype,
+    settled_worth,
+    worth,
+)
+from cutnode.kernels.scores import is_decisive
+from cutnode.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
+from cutnode.runtime.threads import SHARED_WORKERS, Workers
+from cutnode.runtime.unpickled import Unpickled
+from cutnode.search.given import class_of
+from cutnode.search.history import drawing_words, require_history
+from cutnode.search.options import (
+    SearchKeywords,
+    SearchOptions,
+    chosen_moves,
+    thread_count,
+)
+from cutnode.search.playout_tree import PlayoutTree
+from cutnode.search.results import Iteration, Line
+from cutnode.search.tree_options import GREED, TreeKeywords, TreeOptions, check_limits
+from cutnode.search.tree_results import (
+    MonteCarloResult,
+    RootMove,
+    TreeStatistics,
+    final_value,
+    score_of,
+)
+from cutnode.storage.books import Book
+from cutnode.storage.evaluations import chosen_evaluation
+from cutnode.tablebases.tablebase import Tablebase
+
+__all__ = ["MonteCarlo"]
+
+FIRST_REPORT = 1000
+"""Progress is told after so many playouts, and whenever they have doubled."""
+
+
+class MonteCarlo(Unpickled):
+    """A Monte Carlo tree search for one game.
+
+    *game* is a game, a position or a position class.  *threads* grow one tree together.  Further
+    keywords:
+
+    *evaluation* as for :class:`~cutnode.Searcher`; it matters where rollouts are cut off, for
+    *minimax* and for *priors*.  A position that is in the *tablebase* is proven when it is first
+    visited.  *memory* bounds the tree, in bytes.  *selection* is ``"uct"`` or ``"puct"`` (by
+    default where there are priors), *exploration* its weight.  *priors* of PUCT are by the game's
+    ``"order"`` (by default where it has one), by the ``"evaluation"`` of the positions after the
+    moves (by default where it has no order), or ``"uniform"``.  *rave* is the number of playouts up
+    to which RAVE counts more than they do (0: no RAVE), and *minimax* the weight of the minimax of
+    estimates beside the mean of playouts, from 0 to 1.  *rollouts* are ``"uniform"``, by the game's
+    ``"order"``, or use its ``"bounds"`` (by default where only who wins matters and the game has
+    them); *cut_after* so many plies an estimate takes their place.  With *reuse* a search goes on
+    with the part of the tree that the last one has left of its position.
+
+    The same seed gives the same search, on one thread.  One thread at a time may call a search.
+    """
+
+    techniques: frozenset[str] = frozenset()
+    exact = False
+    book: Book | None = None
+
+    def __init__(
+        self,
+        game: Any,
+        *,
+        threads: int = 1,
+        workers: Workers = SHARED_WORKERS,
+        ready: bool = True,
+        **options: Unpack[TreeKeywords],
+    ):
+        chosen = TreeOptions.of("MonteCarlo", options)
+        self.cls: Any = class_of(game)
+        self.options = chosen
+        self.evaluation = chosen_evaluation(self.cls, chosen.evaluation)
+        self.tablebase = Tablebase.of(chosen.tablebase, self.cls)
+        if self.tablebase is not None and defines(self.cls, "chance"):
+            raise GameError(
+                f"{game_name(self.cls)} is a game of chance: playouts use no tablebase of it"
+            )
+        for what, by in (("rollouts", "order"), ("rollouts", "bounds"), ("priors", "order")):
+            if getattr(chosen, what) == by and not defines(self.cls, by):
+                raise GameError(f"{game_name(self.cls)} has no {by}: its {what} cannot be by {by}")
+        estimates = self.evaluation is not OWN or defines(self.cls, "evaluate")
+        if chosen.priors == "evaluation" and not estimates:
+            raise GameError(
+                f"{game_name(self.cls)} has no evaluate: its priors cannot be by evaluation"
+            )
+        self.selection = chosen.selection_for(self.cls, estimates)
+        self.priors = chosen.priors_for(self.cls, estimates)
+        self.threads = thread_count(threads, self.cls)
+        self.workers = workers
+        puct = self.selection == "puct"
+        self.tree = PlayoutTree(self.cls, chosen.memory, self.threads, has_priors=puct)
+        self.memories = [self._new_memory() for _ in range(self.threads)]
+        self.stopped = threading.Event()
+        """Set by :meth:`stop`."""
+        self._busy = threading.Lock()
+        self._restricted = False
+        if ready:
+            self.prepare()
+
+    def _new_memory(self) -> Memory:
+        memory, chosen = Memory(self.cls, playout_dtype(self.cls)), self.options
+        memory["plies"] = most_plies(self.cls)
+        memory["shared"] = int(self.threads > 1)
+        memory["puct"] = int(self.selection == "puct")
+        memory["priors"] = PRIORS.index(self.priors)
+        memory["exploration"] = chosen.exploration_for(self.selection)
+        memory["rave"], memory["minimax"] = float(chosen.rave), float(chosen.minimax)
+        memory["greed"] = GREED if chosen.rollouts == "order" else 0.0
+        memory["use_bounds"] = int(chosen.rollouts_for(self.cls) == "bounds")
+        more = bool(chosen.rave or chosen.minimax)
+        memory["mixed"] = int(more or memory["puct"] != 0)
+        memory["everywhere"] = int(more or memory["shared"] != 0)
+        uniform = chosen.rollouts_for(self.cls) == "uniform"
+        memory["results_only"] = int(uniform and not chosen.rave and chosen.cut_after is None)
+        longest = game_constant(self.cls, "MAX_PLIES", 512)
+        visits = np.arange(1, LISTED_VISITS)
+        memory.words["bonuses"][1:] = list(np.sqrt(np.log(visits)).astype(np.float32))
+        memory.words["explores"][1:] = list((1 / np.sqrt(visits)).astype(np.float32))
+        memory["cut_after"] = (
+            longest if chosen.cut_after is None else min(chosen.cut_after, longest)
+        )
+        if self.tablebase is not None:
+            self.tablebase.lend(memory.words)
+        return memory
+
+    @functools.cached_property
+    def kernel(self) -> Callable[..., Any]:
+        return search_tree.specialise(self.cls, self.evaluation)
+
+    def prepare(self) -> None:
+        """Have the compiled search ready; :class:`GameError` if the rules do not compile."""
+        _ = self.kernel
+        self.tree.prepare(reuse=self.options.reuse)
+
+    @property
+    def megabytes(self) -> int:
+        """The memory in MiB that the search may take."""
+        each = 0 if isinstance(self.memories[0].words["moves"], list) else self._thread_bytes()
+        return self.tree.megabytes + -(-each * self.threads >> 20)
+
+    def _thread_bytes(self) -> int:
+        return playout_dtype(self.cls).itemsize
+
+    def search(self, position: Any, **options: Unpack[SearchKeywords]) -> MonteCarloResult:
+        """Return the best move and what playouts show of the position.
+
+        Limits are *playouts*, *nodes* (positions visited, in the tree and beyond), *seconds* and
+        *stop*; the search ends before them when the value is proven.  The rest is as for
+        :meth:`cutnode.Engine.search`; *progress* is called whenever the playouts have doubled.
+        """
+        chosen = SearchOptions.of("search", options)
+        chosen.require_limit("mcts")
+        return self.run(position, chosen)
+
+    def run(
+        self,
+        position: Any,
+        options: SearchOptions,
+        *,
+        stop: threading.Event | None = None,
+        clock: Clock | None = None,
+    ) -> MonteCarloResult:
+        """Search with options that are checked; see ``Searcher.run``."""
+        self.check(position, options)
+        if not self._busy.acquire(blocking=False):
+            raise CutnodeError("this search is busy: use one for each thread")
+        self.stopped.clear()
+        try:
+            self.prepare()
+            clock = clock or Clock(options.seconds)
+            given = [s for s in (options.seconds, options.soft_seconds) if s is not None]
+            clock.seconds = min(given, default=None)
+            limits = options.limits if stop is None else replace(options.limits, stop=stop)
+            return _Growth(self, coerce(position), options, limits, clock).run()
+        finally:
+            self._busy.release()
+
+    def check(self, position: Any, options: SearchOptions) -> None:
+        """Raise :class:`GameError` or :class:`PositionError` if options do not suit a position."""
+        if type(position) is not self.cls:
+            given = type(position).__name__
+            if hasattr(position, "_fields"):
+                given = f"{game_name(type(position))} ({given})"
+            raise GameError(
+                f"this search is of {game_name(self.cls)} ({self.cls.__name__}), not {given}"
+            )
+        require_moves(position)
+        check_limits(options)
+        require_history(options.history, self.cls)
+        if options.moves is not None:
+            chosen_moves(position, options.moves)
+
+    def estimate(self, position: Any) -> float:
+        """Return the score of a position without looking ahead; exact if the game is over."""
+        over, value = outcome(position)
+        if over:
+            return final_value(self.cls, value)
+        guess = estimated_worth(position, self.evaluation(position))
+        return score_of(self.cls, guess, *self.tree.limits)
+
+    def stop(self) -> None:
+        """End the search that runs now, from any thread; it returns its best so far at once."""
+        self.stopped.set()
+        for memory in self.memories:
+            memory["stop"] = CALLED
+
+    def nodes(self) -> int:
+        """Return the positions visited by the search that runs, or the last, by all threads."""
+        return sum(int(each["nodes"]) + int(each["rollout_plies"]) for each in self.memories)
+
+    def fill(self) -> float:
+        """Return the part of the memory of the tree that is in use."""
+        return self.tree.fill
+
+    def playouts(self) -> int:
+        """Return the playouts of the search that runs, or of the last, by all threads."""
+        return sum(int(each["playouts"]) for each in self.memories)
+
+    def reset(self) -> None:
+        """Count from zero again, before a search begins."""
+        for memory in self.memories:
+            memory.clear(COUNTERS)
+
+    def clear(self) -> None:
+        """Forget the tree: the next search is as the first."""
+        self.tree.root = None
+
+
+class _Growth:
+    """One search: its limits, its threads, and why it ended."""
+
+    def __init__(
+        self,
+        search: MonteCarlo,
+        position: Any,
+        options: SearchOptions,
+        limits: Limits,
+        clock: Clock,
+    ):
+        self.search = search
+        self.position = position
+        self.options = options
+        self.clock = clock
+        self.tree = search.tree
+        self.stops = [*limits.stops, search.stopped]
+        self.over = bool(outcome(position)[0])
+        self.iterations: list[Iteration] = []
+        self.reported = 0
+        excluded: list[int] = []
+        if options.moves is not None:
+            chosen = chosen_moves(position, options.moves)
+            excluded = [move for move in legal_moves(position) if move not in chosen]
+        words = drawing_words(options.history, position) if options.history else []
+        for number, memory in enumerate(search.memories):
+            memory.clear(COUNTERS)
+            memory["stop"] = RUNNING
+            memory["playout_limit"] = self._share(options.playouts)
+            memory["node_limit"] = self._share(limits.nodes)
+            memory["random"] = mix(mix((options.seed or 0) & WORD) ^ number)
+            memory["next"] = memory["end"] = 0
+            memory["lowest"], memory["highest"] = 1e9, -1e9
+            memory["root_excluded"] = len(excluded)
+            memory.words["root_excluded_moves"][: len(excluded)] = excluded
+            memory["before"] = len(words)
+            memory.words["path"][: len(words)] = words
+            if memory["rave"]:
+                memory.fill("played", 0)
+        if not self.over:
+            # Proofs depend on what may repeat, and the moves of the root on what was left out.
+            whole = not excluded and not search._restricted
+            reuse = search.options.reuse and whole
+            self.tree.begin(position, reuse=reuse, forget=defines(search.cls, "reversible"))
+            search._restricted = bool(excluded)
+
+    def _share(self, limit: int | None) -> int:
+        """Return the share of a thread in a limit."""
+        return UNLIMITED if limit is None else min(-(-limit // self.search.threads), UNLIMITED)
+
+    def run(self) -> MonteCarloResult:
+        """Grow the tree until a limit, a proof or somebody ends it."""
+        reason = "proven" if self.over else ""
+        while not reason:
+            reason = self._grow()
+        for memory in self.search.memories:
+            self.tree.give_back(int(memory["next"]), int(memory["end"]))
+        return self._result(reason)
+
+    def _grow(self) -> str:
+        """Play until the threads end; return why the search is over, or "" if it goes on."""
+        search, tree = self.search, self.tree
+        if is_stopped(self.stops):
+            return "stopped"
+        evaluation = search.evaluation
+
+        def call(memory: Memory) -> None:
+            argument = memory.argument
+            search.kernel(self.position, evaluation, argument, *tree.arrays, tree.pool)
+
+        calls = [
+            KernelCall(functools.partial(call, memory), memory, self.clock)
+            for memory in search.memories
+        ]
+        try:
+            reason = run(calls, self.stops, look=self._look, workers=search.workers)
+        except KeyboardInterrupt:
+            return "interrupted"
+        told = int(tree.pool[TOLD])
+        if told == MOVES:
+            memory = next(each for each in search.memories if each["stop"] == MOVES)
+            violation = memory.position("violation", self.position)
+            raise contract_violation(violation, MOVES, search.evaluation)
+        if told == FULL and not reason:
+            self._make_room()
+            return ""
+        if reason:
+            return reason
+        if tree.is_settled(ROOT):
+            return "proven"
+        if search.playouts() >= (self.options.playouts or UNLIMITED):
+            return "playout limit"
+        return "stopped" if search.stopped.is_set() else "node limit"
+
+    def _make_room(self) -> None:
+        for memory in self.search.memories:
+            self.tree.give_back(int(memory["next"]), int(memory["end"]))
+            memory["next"] = memory["end"] = 0
+        self.tree.make_room()
+
+    def _look(self) -> None:
+        """Tell progress if there has been much."""
+        report, done = self.options.progress, self.search.playouts()
+        if report is not None and done >= max(FIRST_REPORT, 2 * self.reported):
+            self.reported = done
+            iteration = self._iteration()
+            if iteration is not None:
+                self.iterations.append(iteration)
+                report(iteration)
+
+    def _iteration(self) -> Iteration | None:
+        """Return what is known now; None if that is nothing yet."""
+        lines = self._lines()
+        if not lines:
+            return None
+        seconds, nodes = self.clock.elapsed(), self.search.nodes()
+        deepest = max(int(memory["deepest"]) for memory in self.search.memories)
+        return Iteration(
+            len(lines[0].pv), lines[0].value, False, lines, nodes, seconds, deepest=deepest
+        )
+
+    # Results
+
+    def _lines(self) -> tuple[Line, ...]:
+        """Return the best moves, as many as were asked for, and how they go on."""
+        tree = self.tree
+        if self.over or chance(self.position) > 0:
+            return ()
+        found = []
+        if not tree.children(ROOT):
+            chosen = self.options.moves
+            legal = legal_moves(self.position)
+            move = legal[0] if chosen is None else chosen_moves(self.position, chosen)[0]
+            return (Line(move, self.search.estimate(self.position), (move,)),)
+        for child in tree.ranked(ROOT)[: self.options.lines]:
+            line = tuple(tree.line(child))
+            found.append(Line(line[0], self._value(child), line))
+        return tuple(found)
+
+    def _value(self, node: int) -> float:
+        """Return the score of a node for its chooser."""
+        worth = self.tree.worth(node)
+        return score_of(self.search.cls, 0.0 if worth is None else worth, *self.tree.bounds(node))
+
+    def _move(self, node: int) -> RootMove:
+        tree = self.tree
+        mean = tree.worth(node)
+        return RootMove(
+            tree.move(node),
+            tree.visits(node),
+            mean,
+            None if mean is None and not tree.is_settled(node) else self._value(node),
+            *tree.bounds(node),
+            tree.prior(node, len(tree.children(ROOT))),
+        )
+
+    def _result(self, reason: str) -> MonteCarloResult:
+        search, tree, seconds = self.search, self.tree, self.clock.elapsed()
+        counts = [memory.numbers(COUNTERS) for memory in search.memories]
+        together = {name: sum(each[name] for each in counts) for name in COUNTERS}
+        together["deepest"] = max(each["deepest"] for each in counts)
+        together["nodes"] += together["rollout_plies"]
+        size, settled = (0, 0) if self.over else tree.count()
+        statistics = TreeStatistics(
+            **together,
+            tree_size=size,
+            settled=settled,
+            kept=tree.kept,
+            copies=tree.copies,
+            seconds=seconds,
+            fill=tree.fill,
+        )
+        moves: tuple[RootMove, ...] = ()
+        value = outcome(self.position)[1]
+        if self.over:
+            mean: float = worth(self.position, value)
+            lower, upper = int(value // 1), -int(-value // 1)
+            proven = True
+        else:
+            lower, upper = tree.bounds(ROOT)
+            proven = tree.is_settled(ROOT)
+            if chance(self.position) == 0:
+                moves = tuple(map(self._move, tree.ranked(ROOT)))
+            mean = tree.worth(ROOT) or 0.0
+            if moves and moves[0].worth is not None:
+                mean = moves[0].worth
+            if proven:
+                mean = settled_worth(self.position, lower, upper)
+        score = score_of(search.cls, mean, lower, upper)
+        return MonteCarloResult(
+            position=self.position,
+            value=final_value(search.cls, value) if self.over else score,
+            worth=mean,
+            lower=lower,
+            upper=upper,
+            proven=proven,
+            decisive=is_decisive(search.cls),
+            lines=self._lines(),
+            moves=moves,
+            iterations=tuple(self.iterations),
+            statistics=statistics,
+            seconds=seconds,
+            reason=reason,
+        )

@@ -1,0 +1,287 @@
+"""The options of searches and proofs: keywords, typed once, and the checks of their values."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import EllipsisType
+from typing import Any, Self, TypedDict, cast
+
+from cutnode.contract.choices import SEARCHES, SOLVERS
+from cutnode.contract.dispatch import game_name, is_plain
+from cutnode.contract.errors import (
+    CutnodeError,
+    GameError,
+    PositionError,
+    as_python,
+    require_callable,
+    require_integer,
+    require_iterable,
+)
+from cutnode.contract.legal import legal_moves
+from cutnode.kernels.declarations import Technique
+from cutnode.kernels.evaluation import AnyEvaluation
+from cutnode.kernels.parameters import MOST_DEPTH
+from cutnode.runtime.running import Limits
+from cutnode.runtime.threads import MOST_THREADS
+from cutnode.search.results import Iteration
+from cutnode.storage.books import Book
+from cutnode.tablebases.tablebase import Tablebase
+
+__all__ = [
+    "LimitKeywords",
+    "ProofKeywords",
+    "ProofOptions",
+    "ProvingKeywords",
+    "QuestionKeywords",
+    "QuestionOptions",
+    "SearchKeywords",
+    "SearchOptions",
+    "SearcherKeywords",
+    "SearcherOptions",
+    "check_depth",
+    "check_engine",
+    "chosen_moves",
+    "proof_options",
+    "require_book",
+    "require_keywords",
+    "require_limit",
+    "thread_count",
+]
+
+
+class SearcherKeywords(TypedDict, total=False):
+    """Keywords of a searcher; their defaults are those of :class:`SearcherOptions`."""
+
+    evaluation: AnyEvaluation
+    techniques: Iterable[str | Technique | EllipsisType] | None
+    parameters: Mapping[str, float] | None
+    exact: bool
+    driver: str
+    soonest: bool
+    depth_in: str
+    debug: bool
+    book: Book | None
+    tablebase: Tablebase | str | os.PathLike[str] | None
+
+
+class ProvingKeywords(SearcherKeywords, total=False):
+    """Keywords of a searcher that may try a proof, too."""
+
+    proof_share: float | None
+
+
+class LimitKeywords(TypedDict, total=False):
+    """Keywords that limit a search or a proof."""
+
+    nodes: int | None
+    seconds: float | None
+    stop: threading.Event | None
+
+
+class ProofKeywords(LimitKeywords, total=False):
+    """Keywords of a proof."""
+
+    weak: bool
+    engine: str
+
+
+class QuestionKeywords(ProofKeywords, total=False):
+    """Keywords of a proof of one position, which can be asked about a single value."""
+
+    at_least: int | None
+
+
+class SearchKeywords(LimitKeywords, total=False):
+    """Keywords of a search; their defaults are those of :class:`SearchOptions`."""
+
+    depth: int | None
+    playouts: int | None
+    soft_seconds: float | None
+    lines: int
+    seed: int | None
+    moves: Iterable[int] | None
+    history: Iterable[Any]
+    progress: Callable[[Iteration], None] | None
+    bounds: Callable[[Iteration], None] | None
+
+
+class _Options:
+    """Options that are made from keywords."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, function: str, keywords: Mapping[str, Any]) -> Self:
+        """Make options; :class:`TypeError` if a keyword is none of them."""
+        require_keywords(function, keywords, _names(cast(Any, cls)))
+        return cls(**{name: as_python(value) for name, value in keywords.items()})
+
+
+@functools.cache
+def _names(cls: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(cls) if each.init)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SearcherOptions(_Options):
+    """The options of a :class:`~cutnode.search.searcher.Searcher`, which explains them."""
+
+    evaluation: AnyEvaluation = None
+    techniques: Iterable[str | Technique | EllipsisType] | None = None
+    parameters: Mapping[str, float] | None = None
+    exact: bool = False
+    driver: str = "alphabeta"
+    soonest: bool = True
+    depth_in: str = "turns"
+    debug: bool = False
+    book: Book | None = None
+    tablebase: Tablebase | str | os.PathLike[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProofOptions(_Options):
+    """The options of a proof: limits, what finds it, whether only the winner is asked for."""
+
+    weak: bool = False
+    engine: str = "alphabeta"
+    nodes: int | None = None
+    seconds: float | None = None
+    stop: threading.Event | None = None
+    limits: Limits = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "limits", Limits(self.nodes, self.seconds, self.stop))
+        if self.engine not in SOLVERS:
+            raise CutnodeError(f"an engine of proofs is {', '.join(SOLVERS)}, not {self.engine!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QuestionOptions(ProofOptions):
+    """The options of a proof of one position."""
+
+    at_least: int | None = None
+
+    def __post_init__(self) -> None:
+        ProofOptions.__post_init__(self)
+        if self.at_least is not None:
+            require_integer(self.at_least, "at_least")
+            if self.weak:
+                raise CutnodeError("weak asks who wins, and at_least whether a value is reached")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SearchOptions(_Options):
+    """The options of one search; :meth:`cutnode.Engine.search` explains them.
+
+    :class:`CutnodeError` says what is wrong with a value.
+    """
+
+    depth: int | None = None
+    playouts: int | None = None
+    nodes: int | None = None
+    seconds: float | None = None
+    soft_seconds: float | None = None
+    stop: threading.Event | None = None
+    lines: int = 1
+    seed: int | None = None
+    moves: Iterable[int] | None = None
+    history: Sequence[Any] = ()
+    progress: Callable[[Iteration], None] | None = None
+    bounds: Callable[[Iteration], None] | None = None
+    limits: Limits = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "limits", Limits(self.nodes, self.seconds, self.stop))
+        if self.soft_seconds is not None:
+            Limits(None, self.soft_seconds)
+        check_depth(self.depth)
+        if self.playouts is not None and require_integer(self.playouts, "a playout limit") < 1:
+            raise CutnodeError(f"a playout limit is at least 1, not {self.playouts}")
+        if require_integer(self.lines, "a number of lines") < 1:
+            raise CutnodeError(f"a search gives at least 1 line, not {self.lines}")
+        if self.seed is not None:
+            require_integer(self.seed, "a seed")
+        if self.moves is not None:
+            object.__setattr__(self, "moves", tuple(require_iterable(self.moves, "moves")))
+        object.__setattr__(self, "history", tuple(require_iterable(self.history, "history")))
+        require_callable(self.progress, "progress")
+        require_callable(self.bounds, "bounds")
+
+    def require_limit(self, engine: str = "alphabeta") -> None:
+        """:class:`CutnodeError` if nothing limits the search by an engine."""
+        limits = self.depth, self.playouts, self.nodes, self.seconds, self.soft_seconds, self.stop
+        require_limit(*limits, engine=engine)
+
+
+def proof_options(kind: str, keywords: Mapping[str, Any]) -> ProofOptions:
+    """Make the options to ``"solve"`` or to ``"analyse"`` a position."""
+    return (QuestionOptions if kind == "solve" else ProofOptions).of(kind, keywords)
+
+
+def require_keywords(function: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """:class:`TypeError` if one of the *given* keywords is not a *known* one."""
+    for name in given:
+        if name not in known:
+            takes = ", ".join(known)
+            raise TypeError(f"{function}() takes {takes}; there is no option {name!r}")
+
+
+def check_engine(engine: str, known: Sequence[str] = SEARCHES) -> None:
+    """:class:`CutnodeError` if an engine is not a *known* one."""
+    if engine not in known:
+        raise CutnodeError(f"an engine is one of {', '.join(known)}, not {engine!r}")
+
+
+LIMITS_OF = {
+    "alphabeta": "depth, nodes, seconds, or stop",
+    "mcts": "playouts, nodes, seconds, or stop",
+    "auto": "seconds",
+}
+"""The limits of a search, by engine."""
+
+
+def require_limit(*limits: object, engine: str = "alphabeta") -> None:
+    """:class:`CutnodeError` if nothing limits a search: all of *limits* are None."""
+    if limits.count(None) == len(limits):
+        raise CutnodeError(f"a search needs a limit: {LIMITS_OF[engine]}")
+
+
+def check_depth(depth: int | None) -> None:
+    """:class:`CutnodeError` if a depth is out of range."""
+    if depth is not None and not 0 <= require_integer(depth, "a depth") <= MOST_DEPTH:
+        raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
+
+
+def thread_count(threads: int, cls: type) -> int:
+    """Return a number of threads that a game can use; :class:`CutnodeError` if it is none."""
+    threads = require_integer(threads, "a number of threads")
+    if threads < 1:
+        raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
+    if threads > MOST_THREADS:
+        raise CutnodeError(f"a search has at most {MOST_THREADS} threads, not {threads}")
+    if threads > 1 and is_plain(cls):
+        raise GameError(f"{game_name(cls)} is plain Python, which runs on one thread at a time")
+    return threads
+
+
+def chosen_moves(position: Any, moves: Iterable[int]) -> list[int]:
+    """Return the legal moves among *moves*; :class:`PositionError` if one is not legal."""
+    legal = legal_moves(position)
+    chosen = {require_integer(move, "a move") for move in moves}
+    if not chosen or chosen - set(legal):
+        wrong = ", ".join(map(str, sorted(chosen - set(legal)))) or "none"
+        raise PositionError(f"the moves to choose from are legal ones, not {wrong}")
+    return [move for move in legal if move in chosen]
+
+
+def require_book(book: Any, cls: Any) -> None:
+    """:class:`CutnodeError` if a book is no book, or not about positions of a class."""
+    if book is None:
+        return
+    if not callable(getattr(book, "require", None)):
+        raise CutnodeError(f"a book is what Book.load gives, not {book!r}")
+    book.require(cls)

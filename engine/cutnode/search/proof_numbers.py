@@ -1,0 +1,433 @@
+"""The solver by proof numbers: questions to df-pn until the value of a position is known.
+
+It is used as a :class:`~cutnode.search.solving.Solver` is, and suits games that are won or lost by
+narrow lines in wide trees: see :mod:`cutnode.kernels.proof_numbers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from cutnode.compiler.memory import Memory
+from cutnode.contract.derived import most_value
+from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
+from cutnode.contract.errors import CutnodeError
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.messages import contract_violation, position_text
+from cutnode.contract.positions import coerce
+from cutnode.contract.stop import MOVES, NODES, RUNNING, VALUE
+from cutnode.contract.verbs import INFINITE, NO_MOVE, bounds, moves_again, outcome, play
+from cutnode.kernels.clock import Clock
+from cutnode.kernels.proof_numbers import address, proof_dtype, proof_root
+from cutnode.kernels.solver import PREPARE_TABLE, SHARED_TABLE, SINGLE_THREADED
+from cutnode.kernels.table import probe, work_of
+from cutnode.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
+from cutnode.runtime.threads import SHARED_WORKERS, Workers
+from cutnode.search.loops import has_loops
+from cutnode.search.options import thread_count
+from cutnode.search.results import Result, TableUse, question_text
+from cutnode.search.solving import lines_too_long, require_solvable, with_scores
+from cutnode.storage.tables import Table
+from cutnode.tablebases.tablebase import Tablebase
+from cutnode.tablebases.tables import POINTS
+
+__all__ = ["ProofNumberSolver", "Questions"]
+
+SHORT_NODES = 2_000
+"""What is answered in fewer nodes is answered in the caller's thread: see ``INLINE_NODES``."""
+
+FIRST_ROUND = 1 << 15
+ROUND_GROWTH = 4
+"""Threads search so many nodes, and then so many times as many, in a table that has room for them:
+memory that nobody has touched yet is slow.  Breakthrough 5x5 in a table of 512 MiB, processor time
+of two threads over that of one: 1.2 so, 3.4 with the whole table from the start."""
+
+UNIT_PART = 6
+"""A first number doubles with a sixth of the advantage that matters (``UNIT``).  Breakthrough 5x5,
+nodes to the proof: 3.05 M without estimates, 2.47 M with a half, 1.40 M with a quarter, 1.56 M with
+an eighth."""
+
+
+class Interval(NamedTuple):
+    """What is proven of the value of a position: it lies between *lower* and *upper*."""
+
+    lower: int
+    upper: int
+
+    def within(self, lower: int, upper: int) -> Interval:
+        """Return the part of it between two bounds."""
+        return Interval(max(self.lower, lower), min(self.upper, upper))
+
+    def target(self, at_least: int | None = None) -> int:
+        """Return what to ask next: *at_least*, or who wins, if it is a draw, and then by halves."""
+        if at_least is not None:
+            return at_least
+        if self.lower < 1 <= self.upper:
+            return 1
+        if self.lower < 0 <= self.upper:
+            return 0
+        return (self.lower + self.upper) // 2 + 1
+
+    def is_open(self, at_least: int | None = None) -> bool:
+        """Return whether the value is not known, or whether it is *at_least* so much."""
+        least = self.upper if at_least is None else at_least
+        return self.lower < least <= self.upper
+
+
+class ProofNumberSolver:
+    """Proves the values of positions of one game by proof numbers, with some threads.
+
+    Lines of play end where the *tablebase* has values.
+    """
+
+    def __init__(
+        self,
+        cls: Any,
+        table: Table,
+        threads: int = 1,
+        workers: Workers = SHARED_WORKERS,
+        tablebase: Tablebase | None = None,
+    ):
+        require_solvable(cls)
+        self.cls = cls
+        self.table = table
+        self.threads = thread_count(threads, cls)
+        self.workers = workers
+        self.search = proof_root.specialise(cls)  # compiles before a clock runs
+        self.memories = [_memory(cls, tablebase) for _ in range(self.threads)]
+        table.claim(cls)
+        self.has_points = defines(cls, "settled")
+        self.calls: list[KernelCall] = []
+        self.interval = Interval(-INFINITE, INFINITE)
+
+    def stop(self) -> None:
+        """End what runs now, from any thread."""
+        for call in self.calls:
+            call.stop()
+
+    def progress(self) -> tuple[int, int | None, int | None]:
+        """Return the nodes of the proof that runs, and the bounds proven so far."""
+        return sum(int(memory["nodes"]) for memory in self.memories), *self.interval
+
+    def solve(
+        self,
+        position: Any,
+        *,
+        weak: bool,
+        limits: Limits,
+        known: tuple[int, int] | None = None,
+        line: int = 2,
+        at_least: int | None = None,
+    ) -> Result:
+        """Prove the value of a position, or whether it is *at_least* so much; *known* bounds it.
+
+        *line* 0: no best play is wanted.
+        """
+        questions = Questions(self, coerce(position), weak, limits)
+        return questions.result(known, line > 0, at_least)
+
+    def analyse(
+        self, position: Any, *, weak: bool, limits: Limits, known: tuple[int, int] | None = None
+    ) -> Result:
+        """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
+        return with_scores(self.solve, position, weak=weak, limits=limits, known=known)
+
+
+def _memory(cls: Any, tablebase: Tablebase | None) -> Memory:
+    """Return the memory of a thread that answers questions about positions of a class."""
+    memory = Memory(cls, proof_dtype(cls))
+    if tablebase is not None and (tablebase.kind == POINTS or value_limit(cls) == 1):
+        tablebase.lend(memory.words)
+    memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
+    unit = int(game_constant(cls, "UNIT", 0))
+    memory["unit"] = max(1, unit // UNIT_PART) if unit and defines(cls, "evaluate") else 0
+    meaning = f"proof numbers of {game_name(cls)}".encode()
+    memory["purpose"] = int.from_bytes(blake2b(meaning, digest_size=8).digest(), "little")
+    return memory
+
+
+class _Ended(Exception):  # noqa: N818
+    """The end of a proof by a limit, which the message names."""
+
+
+class Questions:
+    """Questions about a position and those below it, with limits for all of them."""
+
+    def __init__(self, solver: ProofNumberSolver, position: Any, weak: bool, limits: Limits):
+        self.solver = solver
+        self.position = position
+        self.weak = weak
+        self.limits = limits
+        self.clock = Clock(limits.seconds)
+        self.nodes = 0
+        self.most_nodes = limits.nodes or UNLIMITED
+        self.move: int | None = None
+        """Of the last question: what proves it, or is nearest to that."""
+        self.keeping: int | None = None
+        """The move that proved the lower bound."""
+        self.target: int | None = None
+        """The last question, where it is open: is the value at least this?"""
+        self.numbers: tuple[int, int] | None = None
+        """Its proof and disproof number."""
+
+    def result(self, known: tuple[int, int] | None, line: bool, at_least: int | None) -> Result:
+        """Ask until the answer is known or a limit is reached, and make a result of it."""
+        over, value = outcome(self.position)
+        most = most_value(self.position)
+        interval = Interval(*(value, value) if over else bounds(self.position, -INFINITE, INFINITE))
+        interval = interval.within(-most, most)
+        if known is not None:
+            interval = interval.within(*known)
+        pv: list[int] = []
+        reason, nodes, seconds = "proven", None, 0.0
+        try:
+            interval = self.narrowed(interval, at_least)
+            nodes, seconds = self.nodes, self.clock.elapsed()
+            if line and not over:
+                self.most_nodes += self.nodes
+                if not interval.is_open():
+                    for move in self.best_play(interval.lower):
+                        pv.append(move)
+                elif self.keeping is None and interval.lower >= interval.target(at_least):
+                    self.keeping = self.move_for(self.position, interval.target(at_least))
+        except _Ended as ended:
+            reason = str(ended)
+        except KeyboardInterrupt:
+            reason = "interrupted"
+        if nodes is None:
+            nodes, seconds, interval = self.nodes, self.clock.elapsed(), self.solver.interval
+        elif reason != "interrupted":
+            reason = "proven"
+        lost = -1 if self.weak else -most
+        kept = lost if at_least is None else at_least - 1
+        if interval.is_open(at_least) or interval.lower <= kept:
+            self.keeping = self.move
+        return Result(
+            position=self.position,
+            value=None if interval.is_open() else interval.lower,
+            lower=interval.lower,
+            upper=interval.upper,
+            weak=self.weak,
+            best_move=pv[0] if pv else self.keeping,
+            scores=None,
+            pv=tuple(pv),
+            nodes=nodes,
+            seconds=seconds,
+            table=TableUse(0, 0, 0, 0, 0),
+            reason=reason,
+            engine="pn",
+            target=self.target,
+            numbers=self.numbers,
+            at_least=at_least,
+        )
+
+    def holds(self, position: Any, least: int) -> bool:
+        """Return whether the mover has a value at least; :class:`CutnodeError` at a limit."""
+        try:
+            yes, _ = self.ask(position, least, True)
+        except _Ended as ended:
+            raise CutnodeError(f"no proof yet: {ended}; {self.open_text(position)}") from None
+        return yes
+
+    def move_for(self, position: Any, least: int) -> int:
+        """Return a move by which the mover has a value at least.
+
+        :class:`CutnodeError` if he has not, or if a limit is reached first.
+        """
+        if not self.holds(position, least) or self.move is None:
+            raise CutnodeError(f"the mover has less than {least} at {position_text(position)}")
+        return self.move
+
+    def open_text(self, position: Any) -> str:
+        """Return the open question in words, and what is proven of the value."""
+        most = most_value(position)
+        interval = Interval(*bounds(position, -INFINITE, INFINITE)).within(-most, most)
+        words = f"its value is between {interval.lower} and {interval.upper}"
+        if self.target is not None and self.numbers is not None:
+            words = f"{words}, {question_text(self.target, self.numbers)}"
+        return f"at {position_text(position)} {words}"
+
+    def narrowed(self, interval: Interval, at_least: int | None) -> Interval:
+        """Ask about the position until the answer is known; :class:`_Ended` if a limit ends it."""
+        if self.weak:
+            interval = Interval(*(min(max(bound, -1), 1) for bound in interval))
+        self.solver.interval = interval
+        while interval.is_open(at_least):
+            target = interval.target(at_least)
+            yes, margin = self.ask(self.position, target, True)
+            if self.weak:
+                margin = min(max(margin, -1), 1)
+            if yes:
+                self.keeping = self.move
+            lower, upper = (margin, interval.upper) if yes else (interval.lower, margin)
+            interval = self.solver.interval = interval.within(lower, upper)
+        return interval
+
+    def ask(self, position: Any, target: int, move_wanted: bool = False) -> tuple[bool, int]:
+        """Return whether a position in which the game goes on has this value at least.
+
+        And a bound that says so: the least that it has, or the most.
+        """
+        least, most = (self.solver.table.margins or {}).get(target, (INFINITE, -INFINITE))
+        question = position, target, move_wanted
+        calls = [_Question(self, memory, question) for memory in self.solver.memories]
+        for call in calls:
+            call.memory.clear(("nodes", "stop"))
+            call.memory["least"], call.memory["most"] = least, most
+        left = self.most_nodes - self.nodes
+        reason = "time limit" if self.clock.is_over(0) else ""
+        if is_stopped(self.limits.stops):
+            reason = "stopped"
+        if reason:
+            if self.nodes:
+                raise _Ended(reason)
+            left = 1  # the first numbers, and the move that looks best
+        calls[0].memory["node_limit"] = min(left, SHORT_NODES)
+        calls[0].memory["brief"] = left > SHORT_NODES
+        calls[0].work()
+        if calls[0].memory["stop"] == NODES and left > SHORT_NODES:
+            reason = self.run(calls, left)
+        return self.answer(calls, target, reason)
+
+    def run(self, calls: list[_Question], left: int) -> str:
+        """Answer a question in threads, with so many nodes; return why it ended early."""
+        for call in calls:
+            call.memory["brief"] = 0
+            call.memory["proof"] = call.memory["disproof"] = 1
+            call.calls = calls
+            call.sharing = SINGLE_THREADED if len(calls) == 1 else SHARED_TABLE
+        # Threads cannot enlarge the table that they share: they come back for that.
+        limit = left if len(calls) == 1 else min(FIRST_ROUND, left)
+        self.solver.calls = [*calls]
+        try:
+            while True:
+                reason = self.go_on(calls, limit)
+                if reason or limit == left or calls[0].ended[0].memory["stop"] != NODES:
+                    return reason
+                limit = min(ROUND_GROWTH * limit, left)
+        finally:
+            self.solver.calls = []
+
+    def go_on(self, calls: list[_Question], limit: int) -> str:
+        """Search until a question has cost so many nodes; return why it ended early."""
+        nodes = limit - sum(int(call.memory["nodes"]) for call in calls)
+        if len(calls) > 1:
+            calls[0].prepare_table(nodes // 2)
+        ended: list[_Question] = []
+        for call in calls:
+            call.ended = ended
+            call.memory["stop"] = RUNNING
+            call.memory["node_limit"] = int(call.memory["nodes"]) + nodes // len(calls)
+        return run([*calls], self.limits.stops, workers=self.solver.workers)
+
+    def answer(self, calls: list[_Question], target: int, reason: str) -> tuple[bool, int]:
+        """Return what a thread has found; :class:`_Ended` if none has, with the numbers of now."""
+        self.nodes += sum(int(call.memory["nodes"]) for call in calls)
+        self.keep_margins(calls, target)
+        ended = [call.memory for call in calls[0].ended]
+        if ended[0]["stop"] in (MOVES, VALUE):
+            violation = ended[0].position("violation", self.position)
+            raise contract_violation(violation, int(ended[0]["stop"]))
+        answered = [memory for memory in ended if memory["proof"] == 0 or memory["disproof"] == 0]
+        found = answered[0] if answered else ended[-1]
+        if found["move"] != NO_MOVE:
+            self.move = int(found["move"])
+        self.target = self.numbers = None
+        if not answered:
+            self.target, self.numbers = target, (int(found["proof"]), int(found["disproof"]))
+        if reason == "interrupted":
+            raise KeyboardInterrupt
+        if not answered:
+            raise _Ended(reason or "node limit")
+        yes = found["proof"] == 0
+        if not yes and any(call.memory["cut"] for call in calls):
+            if has_loops(self.solver.cls):
+                raise _Ended("lines too long")
+            raise lines_too_long(self.solver.cls)
+        return yes, self.margin(target, yes)
+
+    def keep_margins(self, calls: list[_Question], target: int) -> None:
+        """Keep how clearly lines were decided, on which answers in the table rest.
+
+        Also after a stop: what was answered by then is in the table, and nobody sees its lines
+        again.
+        """
+        margins = self.solver.table.margins
+        if margins is not None:
+            least = min(int(call.memory["least"]) for call in calls)
+            most = max(int(call.memory["most"]) for call in calls)
+            # The other player's question is whether he has one more than this leaves him.
+            margins[target] = least, most
+            margins[1 - target] = -most, -least
+
+    def margin(self, target: int, yes: bool) -> int:
+        """Return the bound of the value that follows from an answer."""
+        margins = self.solver.table.margins
+        if margins is None or self.solver.has_points:
+            return target if yes else target - 1
+        least, most = margins[target]
+        return least if yes else most
+
+    def best_play(self, value: int) -> Iterator[int]:
+        """Yield the moves of best play, of a proven *value*: to the end, or until it comes back."""
+        position = self.position
+        seen = set()
+        while not outcome(position)[0] and position not in seen:
+            seen.add(position)
+            least = -1 if self.weak else -most_value(position)
+            if value > least:
+                self.ask(position, value, True)
+            move = self.hardest(position, value) if value == least else self.move
+            if move is None:
+                return
+            yield move
+            child = play(position, move)
+            if not moves_again(position, child):
+                value = -value
+            position = child
+
+    def hardest(self, position: Any, value: int) -> int:
+        """Return the move of a lost position that took the most work to refute."""
+
+        def work(move: int) -> int:
+            child = play(position, move)
+            if outcome(child)[0]:
+                return -1
+            target = value + 1 if moves_again(position, child) else -value
+            record = self.solver.memories[0].record
+            return int(work_of(probe(self.solver.table.words, address(child, target, record))))
+
+        return max(legal_moves(position), key=work)
+
+
+class _Question(KernelCall):
+    """A thread's work on a question; *question* is what its kernel takes first.
+
+    The first that ends, with the answer or out of nodes, ends the others.
+    """
+
+    def __init__(self, proof: Questions, memory: Memory, question: tuple[Any, int, bool]):
+        super().__init__(self.search, memory, proof.clock)
+        self.solver = proof.solver
+        self.question = question
+        self.sharing = SINGLE_THREADED
+        self.calls: list[_Question] = [self]
+        self.ended: list[_Question] = []
+
+    def search(self) -> None:
+        """Search until the question is answered or the thread is stopped."""
+        words = self.solver.table.words
+        self.solver.search(*self.question, self.sharing, self.memory.argument, words)
+        self.ended.append(self)
+        if self.ended[0] is self:
+            for call in self.calls:
+                if call is not self:
+                    call.stop()
+
+    def prepare_table(self, entries: int) -> None:
+        """Let several threads share the table until it has so many more entries."""
+        self.memory["node_limit"] = entries
+        words = self.solver.table.words
+        self.solver.search(*self.question, PREPARE_TABLE, self.memory.argument, words)

@@ -1,0 +1,200 @@
+"""Searches that try to prove the value, too.
+
+The exact solver answers many positions within milliseconds whose end no search of limited depth
+comes to see; where it fails, a part of the time is lost.  A game says in its ``PROFILE`` which
+part, ``solver.proof_share``, or nothing if it is better off without.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any, Unpack
+
+from cutnode.contract.dispatch import defines, game_name
+from cutnode.contract.errors import GameError
+from cutnode.contract.positions import coerce
+from cutnode.kernels.clock import Clock
+from cutnode.kernels.parameters import FIRST_SHARE
+from cutnode.kernels.profiles import PROOF_SHARE, SOLVER, profile_of
+from cutnode.kernels.scores import final_score
+from cutnode.kernels.tablebase_scores import FAR, FARTHEST
+from cutnode.runtime.running import Limits, is_stopped
+from cutnode.runtime.threads import SHARED_WORKERS, Workers
+from cutnode.search.deepening import Deepening
+from cutnode.search.given import class_of
+from cutnode.search.loops import has_loops
+from cutnode.search.options import SearcherKeywords, SearchOptions
+from cutnode.search.results import Line, Result, SearchResult
+from cutnode.search.searcher import Searcher
+from cutnode.search.solving import Solver
+from cutnode.storage.tables import Table
+
+__all__ = ["ProvingSearcher", "proof_share_of"]
+
+
+def proof_share_of(cls: Any, chosen: float | None = None) -> float:
+    """Return the part of a search's limits in which it tries a proof: as *chosen*, or the game's.
+
+    :class:`CutnodeError` if there is no such part; :class:`GameError` if no proof of the game's
+    values can be a part of a search.
+    """
+    share = profile_of(cls).proof_share
+    if chosen is not None:
+        share = SOLVER[PROOF_SHARE].checked(chosen, "proof_share")
+    if share and (defines(cls, "chance") or has_loops(cls)):
+        reason = "chance" if defines(cls, "chance") else "play that can go round"
+        raise GameError(
+            f"{game_name(cls)} has {reason}: its searches try no proof, so their proof_share is 0, "
+            f"not {share:g}"
+        )
+    return share
+
+
+class ProvingSearcher(Searcher):
+    """A :class:`Searcher` that tries to prove the value once it has a move.
+
+    *proof_share* is the part of its limits that this takes at most: see :class:`cutnode.Engine`.
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        *,
+        table: Table | int = 64,
+        threads: int = 1,
+        workers: Workers = SHARED_WORKERS,
+        ready: bool = True,
+        proof_share: float | None = None,
+        **options: Unpack[SearcherKeywords],
+    ):
+        self.share = proof_share_of(class_of(game), proof_share)
+        self.solver: Solver | None = None
+        self.attempt: ProofAttempt | None = None
+        """That of the search that runs, or of the last."""
+        super().__init__(
+            game, table=table, threads=threads, workers=workers, ready=False, **options
+        )
+        if ready:
+            self.prepare()
+
+    def prepare(self) -> None:
+        """Have the compiled search and the solver ready."""
+        super().prepare()
+        if self.share and self.solver is None:
+            about = self.cls, self.table, self.threads, self.workers
+            self.solver = Solver(*about, tablebase=self.tablebase)
+
+    def stop(self) -> None:
+        """End the search that runs now, from any thread; it returns its best so far at once."""
+        super().stop()
+        if self.solver is not None:
+            self.solver.stop()
+
+    def nodes(self) -> int:
+        """Return the nodes of the search that runs, or of the last, by all threads."""
+        return super().nodes() + (0 if self.attempt is None else self.attempt.nodes())
+
+    def reset(self) -> None:
+        """Count nodes from zero again, before a search begins."""
+        super().reset()
+        self.attempt = None
+
+    def _attempt(
+        self, position: Any, options: SearchOptions, limits: Limits
+    ) -> ProofAttempt | None:
+        """Return the attempt of a search that asks for one move, as deep as it comes."""
+        asks_more = options.depth is not None or options.lines > 1 or options.moves is not None
+        self.attempt = None
+        if self.solver is not None and not asks_more:
+            scale = self.win, self.step
+            self.attempt = ProofAttempt(
+                self.solver, position, options, limits, share=self.share, scale=scale
+            )
+        return self.attempt
+
+
+class ProofAttempt:
+    """An attempt at a proof between two depths of a search, by the exact solver.
+
+    It takes a *share* of the *limits*, and *scale* is the ``win`` and the ``step`` of the scores.
+    """
+
+    def __init__(
+        self,
+        solver: Solver,
+        position: Any,
+        options: SearchOptions,
+        limits: Limits,
+        *,
+        share: float,
+        scale: tuple[int, int],
+    ):
+        self.solver = solver
+        self.share = share
+        self.win, self.step = scale
+        self.position = coerce(position)
+        self.seed = options.seed
+        self.limits = limits
+        times = [each for each in (limits.seconds, options.soft_seconds) if each is not None]
+        self.seconds = min(times, default=None)
+        self.proof: Result | None = None
+        self.line: Line | None = None
+
+    def __call__(self, deepening: Deepening) -> Line | None:
+        """Try it if it is time to, once; return the best line of play if the value is proven."""
+        if self.proof is not None or not self._is_due(deepening):
+            return None
+        deepening.rest()
+        if deepening.reason or is_stopped(deepening.stops):
+            return None
+        prove = self.solver.solve if self.seed is None else self.solver.analyse
+        self.proof = proof = prove(self.position, weak=False, limits=self._limits(deepening.clock))
+        deepening.spend(proof.nodes)
+        if proof.reason == "interrupted":
+            deepening.reason = proof.reason
+        if proof.proven and proof.best_move is not None:
+            self.line = self._line(proof, proof.best_move)
+        return self.line
+
+    def _is_due(self, deepening: Deepening) -> bool:
+        """Return whether the search has taken so much of its limits that a proof may be tried."""
+        clock = deepening.clock
+        if clock.held:
+            return False
+        spent = self.limits.nodes and deepening.nodes() * FIRST_SHARE >= self.limits.nodes
+        return bool(
+            spent or (self.seconds is not None and clock.spent() * FIRST_SHARE >= self.seconds)
+        )
+
+    def _limits(self, clock: Clock) -> Limits:
+        return Limits(
+            self.limits.nodes and max(1, int(self.limits.nodes * self.share)),
+            self.seconds and max(1e-3, min(self.seconds * self.share, clock.left())),
+            self.limits.stop,
+        )
+
+    def _line(self, proof: Result, move: int) -> Line:
+        """Return the line of a proof, or by the seed another move that is as good."""
+        assert proof.value is not None
+        distance = min(FAR + len(proof.pv), FARTHEST)
+        value = final_score(proof.value, distance, self.win, self.step)
+        line = proof.pv
+        if self.seed is not None and proof.scores is not None:
+            ties = sorted(each for each, score in proof.scores.items() if score == proof.value)
+            chosen = Random(self.seed).choice(ties)
+            move, line = chosen, line if chosen == move else (chosen,)
+        return Line(move, value, line)
+
+    def nodes(self) -> int:
+        """Return the nodes that it took, or has taken by now."""
+        return self.solver.progress()[0] if self.proof is None else self.proof.nodes
+
+    def explained(self, result: SearchResult) -> SearchResult:
+        """Return a result that says what came of the attempt."""
+        if self.proof is None:
+            return result
+        if self.line is None:
+            return replace(result, why=f"alphabeta, as {self.proof.nodes:,} nodes were no proof")
+        why = f"the exact solver: {self.proof.meaning()}"
+        return replace(result, exact=self.win == 0, why=why)

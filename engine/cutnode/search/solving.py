@@ -1,0 +1,393 @@
+"""The exact solver of one game: threads that prove the value of a position, and the result."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cutnode.contract.derived import most_value
+from cutnode.contract.dispatch import defines, game_name
+from cutnode.contract.errors import ContractError, GameError
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.messages import too_long
+from cutnode.contract.native import records
+from cutnode.contract.positions import coerce
+from cutnode.contract.stop import CALLED, NODES, PLIES, RUNNING, TIME
+from cutnode.contract.verbs import INFINITE, bounds, moves_again, outcome, play
+from cutnode.kernels.clock import Clock
+from cutnode.kernels.solver import SHARED_TABLE, result_dtype, solve_batch
+from cutnode.kernels.table import BUCKETS
+from cutnode.runtime.running import UNLIMITED, Limits, run
+from cutnode.runtime.threads import SHARED_WORKERS, Workers
+from cutnode.search.options import require_book, thread_count
+from cutnode.search.proving import ProofSettings, ProofTask, solver_memory
+from cutnode.search.results import Result, TableUse
+from cutnode.search.scouting import Scouting, scouting
+from cutnode.search.searcher import Searcher
+from cutnode.storage.books import Book
+from cutnode.storage.tables import Table, holding
+from cutnode.tablebases.tablebase import Tablebase
+
+__all__ = [
+    "Solver",
+    "lines_too_long",
+    "proof_result",
+    "require_solvable",
+    "table_for",
+    "with_scores",
+    "write_row",
+]
+
+SHORT_NODES = 1_000
+"""What is proven in so many nodes is proven in the caller's thread: see ``INLINE_NODES``."""
+
+FIRST_ROUND = 1 << 17
+ROUND_GROWTH = 4
+"""Threads search so many nodes, and then so many times as many: they come back so that the region
+of the table that they share grows with the search."""
+
+DEFAULT_MEGABYTES = 256
+"""The size of the table of searches that are given none."""
+
+
+class Solver:
+    """Proves the values of positions of one game, one after the other, with some threads.
+
+    Its memory and the compiled code stay ready.  All of a *book* is put into the table before each
+    proof, in 50 nanoseconds for each position.  Lines of play end where the *tablebase* has values.
+    """
+
+    def __init__(
+        self,
+        cls: Any,
+        table: Table,
+        threads: int = 1,
+        workers: Workers = SHARED_WORKERS,
+        book: Book | None = None,
+        tablebase: Tablebase | None = None,
+    ):
+        require_solvable(cls)
+        require_book(book, cls)
+        self.book = book
+        self.table = table
+        self.threads = thread_count(threads, cls)
+        self.workers = workers
+        solve_batch.specialise(cls)  # compiles before a clock runs
+        self.memories = [solver_memory(cls, tablebase) for _ in range(self.threads)]
+        self.scout: Searcher | None = None
+        if defines(cls, "scout"):
+            self.scout = Searcher(cls, table=table, threads=threads, workers=workers)
+        self.running: list[ProofTask] = []
+        """Those of the position that is being solved,"""
+        self.spent = 0
+        """the nodes before them,"""
+        self.stopped = False
+        """and whether it was to end."""
+
+    def stop(self) -> None:
+        """End what runs now, from any thread."""
+        self.stopped = True
+        if self.scout is not None:
+            self.scout.stop()
+        for task in self.running:
+            task.stop()
+
+    def progress(self) -> tuple[int, int | None, int | None]:
+        """Return the nodes of the proof that runs, and the bounds proven so far."""
+        tasks = self.running
+        if not tasks:
+            return 0, None, None
+        nodes = self.spent + sum(int(task.search["nodes"][0]) for task in tasks)
+        lower = max(int(task.rows[0]["lower"]) for task in tasks)
+        return nodes, lower, min(int(task.rows[0]["upper"]) for task in tasks)
+
+    def solve(
+        self,
+        position: Any,
+        *,
+        weak: bool,
+        limits: Limits,
+        known: tuple[int, int] | None = None,
+        line: int = 2,
+    ) -> Result:
+        """Prove the value of a position; *known* bounds it.  *line* is as for ``solve_batch``."""
+        self.stopped = False
+        if self.book is not None:
+            self.book.fill(self.table)
+        scouted = scouting([position], self.table, limits, searcher=self.scout)
+        if scouted is not None:
+            limits = scouted.left
+        ended = "" if scouted is None else scouted.ended
+        first = self._task(position, limits, ProofSettings(weak, line), known, scouted, 0)
+        tasks = [first]
+        try:
+            done = not ended and first.attempt(SHORT_NODES)
+        except KeyboardInterrupt:
+            done, ended = False, "interrupted"
+        rounds = [tasks]
+        if not done:
+            settings = ProofSettings(weak, line)
+            try:
+                ended = self._go_on(rounds, position, limits, settings, scouted, ended)
+            finally:
+                self.running = []
+            tasks = [task for each in reversed(rounds) for task in each]
+        rows = np.concatenate([task.rows.view(np.ndarray) for task in tasks])
+        # Of two that have a proof, one may have been ended before its line was found.
+        row = rows[int(np.lexsort((-rows["length"], rows["upper"] - rows["lower"]))[0])]
+        row["lower"], row["upper"] = rows["lower"].max(), rows["upper"].min()
+        # Threads of a round come back at a number of nodes, which may be no limit of the search.
+        reasons = {int(reason) for reason in rows["reason"][: len(rounds[-1])]}
+        row["reason"] = CALLED if self.stopped else max(reasons - {NODES}, default=NODES)
+        for name in ("nodes", *TableUse.__slots__):
+            row[name] = rows[name].sum()
+        seconds = sum(max(float(task.seconds[0]) for task in each) for each in rounds)
+        if scouted is not None:
+            row["nodes"] += scouted.nodes[0]
+            seconds += scouted.seconds[0]
+        result = proof_result(weak, ended, position, row, seconds)
+        if ended == "interrupted":  # a loop that solves has to hear of it, proven or not
+            result = replace(result, reason=ended)
+        return result
+
+    def _go_on(
+        self,
+        rounds: list[list[ProofTask]],
+        position: Any,
+        limits: Limits,
+        settings: ProofSettings,
+        scouted: Scouting | None,
+        ended: str,
+    ) -> str:
+        """Prove in rounds of threads what the first did not; return why that ended early.
+
+        One thread needs one round, and none comes after that with the whole table.
+        """
+        threads = 1 if ended else self.threads
+        clock, share = Clock(limits.seconds), FIRST_ROUND
+        while True:
+            rows = np.concatenate([task.rows.view(np.ndarray) for each in rounds for task in each])
+            known = int(rows["lower"].max()), int(rows["upper"].min())
+            left = None if limits.nodes is None else max(1, limits.nodes - int(rows["nodes"].sum()))
+            most = left
+            if threads > 1:
+                settings = settings._replace(sharing=SHARED_TABLE)
+                if int(self.table.words[BUCKETS]) < self.table.buckets:
+                    most = share if left is None else min(share, left)
+            each = None if most is None else max(1, most // threads)
+            seconds = limits.seconds and max(1e-3, limits.seconds - clock.elapsed())
+            these = Limits(each, seconds, limits.stop, limits.whole or limits.nodes or UNLIMITED)
+            tasks = [
+                self._task(position, these, settings, known, scouted, thread)
+                for thread in range(threads)
+            ]
+            if len(rounds) > 1 and scouted is None:  # far questions were asked before
+                for task in tasks:
+                    task.rows["guess"] = min(max(0, known[0]), known[1])
+            self.spent = int(rows["nodes"].sum())
+            self.running = tasks
+            rounds.append(tasks)
+            if self.stopped:
+                self.stop()
+            ended = self._run(these, ended, most or UNLIMITED)
+            over = any(int(task.rows[0]["reason"]) != NODES for task in tasks)
+            if ended or over or most == left:
+                return ended
+            share *= ROUND_GROWTH
+
+    def _task(
+        self,
+        position: Any,
+        limits: Limits,
+        settings: ProofSettings,
+        known: tuple[int, int] | None,
+        scouted: Scouting | None,
+        thread: int,
+    ) -> ProofTask:
+        memory = self.memories[thread]
+        return ProofTask(
+            [position], self.table, limits, settings, known=known, scouting=scouted, memory=memory
+        )
+
+    def _run(self, limits: Limits, ended: str, nodes: int) -> str:
+        """Run the tasks, to end at once if it has *ended*; return why they ended early."""
+        if len(self.running) > 1:
+            try:
+                self.running[0].enlarge_table(nodes // 2)
+            except KeyboardInterrupt:
+                ended = "interrupted"
+        for task in self.running:
+            task.rivals = [rival for rival in self.running if rival is not task]
+        return run(self.running, limits.stops, reason=ended, workers=self.workers)
+
+    def ask(self, position: Any, at_least: int, *, limits: Limits) -> Result:
+        """Prove whether a position has *at_least* a value, in one null window."""
+        position = coerce(position)
+        over, value = outcome(position)
+        lower, upper = (value, value) if over else bounds(position, -INFINITE, INFINITE)
+        lower, upper = max(lower, -most_value(position)), min(upper, most_value(position))
+        cls: Any = type(position)
+        row = records(1, result_dtype(cls))[0]
+        result = proof_result(False, "", position, row, 0.0)
+        if lower < at_least <= upper:
+            window = at_least - 1, at_least
+            result = self.solve(position, weak=False, limits=limits, known=window, line=0)
+            if result.value is not None:
+                reached = result.value == at_least
+                lower, upper = (at_least, upper) if reached else (lower, at_least - 1)
+        if lower >= at_least and not over:
+            kept = self.solve(position, weak=False, limits=limits, known=(lower, lower), line=1)
+            result = replace(result, best_move=kept.best_move)
+        answered = not lower < at_least <= upper
+        return replace(
+            result,
+            value=lower if lower == upper else None,
+            lower=lower,
+            upper=upper,
+            reason="proven" if answered and result.reason != "interrupted" else result.reason,
+        )
+
+    def analyse(
+        self, position: Any, *, weak: bool, limits: Limits, known: tuple[int, int] | None = None
+    ) -> Result:
+        """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
+        return with_scores(self.solve, position, weak=weak, limits=limits, known=known)
+
+
+def with_scores(
+    solve: Callable[..., Result],
+    position: Any,
+    *,
+    weak: bool,
+    limits: Limits,
+    known: tuple[int, int] | None,
+) -> Result:
+    """Solve a position, and prove the value of every legal move; the limits are for all of it.
+
+    *known* bounds the value of the position.
+    """
+    clock = Clock(None)
+    result = solve(position, weak=weak, limits=limits, known=known)
+    scores: dict[int, int | None] = dict.fromkeys(legal_moves(result.position))
+    if result.proven and result.best_move is not None:
+        scores[result.best_move] = result.value
+    spent = result.nodes
+    reason = result.reason
+    most = most_value(result.position)
+    for move, score in scores.items():
+        if score is not None or reason != "proven":
+            continue
+        left = Limits(
+            limits.nodes and max(1, limits.nodes - spent),
+            limits.seconds and max(1e-3, limits.seconds - clock.elapsed()),
+            limits.stop,
+        )
+        child = play(result.position, move)
+        again = moves_again(result.position, child)
+        best = most if result.value is None else result.value
+        of_move = (-most, best) if again else (-best, most)
+        of_child = solve(child, weak=weak, limits=left, known=of_move, line=0)
+        spent += of_child.nodes
+        reason = of_child.reason
+        if of_child.value is not None:
+            scores[move] = of_child.value if again else -of_child.value
+    return replace(result, scores=scores, reason=reason)
+
+
+REASONS = {NODES: "node limit", TIME: "time limit"}
+
+
+def write_row(row: Any, result: Result) -> None:
+    """Write a result as the kernel writes it: the inverse of :func:`proof_result`."""
+    row["lower"], row["upper"], row["nodes"] = result.lower, result.upper, result.nodes
+    codes = {text: code for code, text in REASONS.items()}
+    row["reason"] = RUNNING if result.proven else codes.get(result.reason, CALLED)
+    line = result.pv or (() if result.best_move is None else (result.best_move,))
+    row["length"] = len(line)
+    row["line"][: len(line)] = line
+
+
+def proof_result(
+    weak: bool, ended: str, position: Any, row: Any, seconds: float, engine: str = "alphabeta"
+) -> Result:
+    """Make a result of what the kernel wrote about a position."""
+    lower, upper = int(row["lower"]), int(row["upper"])
+    proven = lower == upper
+    if row["reason"] == PLIES and not proven:
+        raise lines_too_long(type(position))
+    limit = REASONS.get(int(row["reason"]), ended)
+    line = tuple(int(move) for move in row["line"][: row["length"]])
+    return Result(
+        position=coerce(position),
+        value=lower if proven else None,
+        lower=lower,
+        upper=upper,
+        weak=weak,
+        best_move=line[0] if line else None,
+        scores=None,
+        pv=line if proven else (),
+        nodes=int(row["nodes"]),
+        seconds=seconds,
+        table=TableUse(*(int(row[name]) for name in TableUse.__slots__)),
+        reason="proven" if proven else limit,
+        engine=engine,
+    )
+
+
+def lines_too_long(cls: Any) -> ContractError:
+    """Return the error of lines of play longer than ``MAX_PLIES``."""
+    return ContractError(f"{game_name(cls)} breaks the contract: {too_long(cls)}")
+
+
+def require_solvable(cls: type) -> None:
+    """:class:`GameError` if no proof is for the game of a class."""
+    if defines(cls, "chance"):
+        raise GameError(
+            f"{game_name(cls)} has chance: iterate() solves such games, not the exact solver"
+        )
+
+
+def require_batches(cls: type) -> None:
+    """:class:`GameError` if the solver of batches is not for the game of a class."""
+    require_solvable(cls)
+    for verb, reason in (
+        ("reversible", "repetition"),
+        ("drawn", "draws by rule"),
+    ):
+        if defines(cls, verb):
+            raise GameError(
+                f"{game_name(cls)} has {reason}: its positions are solved one by one, by solve(), "
+                f"or in a batch with a tablebase that has them all"
+            )
+
+
+@functools.cache
+def _shared_table() -> Table:
+    return Table(DEFAULT_MEGABYTES)
+
+
+@contextlib.contextmanager
+def table_for(table: Table | int | None) -> Iterator[Table]:
+    """Hold a table that nobody else uses meanwhile: the given one, or one with nothing in it.
+
+    A number is the size of a new one in MiB.  :class:`CutnodeError` if the one that is given is in
+    use, or is none.
+    """
+    if table is not None:
+        with holding(table) as held:
+            yield held
+        return
+    table = _shared_table()
+    if not table.in_use.acquire(blocking=False):  # another thread searches, perhaps another game
+        table = Table(DEFAULT_MEGABYTES)
+        table.in_use.acquire()
+    try:
+        table.forget()
+        yield table
+    finally:
+        table.in_use.release()

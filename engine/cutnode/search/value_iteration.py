@@ -1,0 +1,295 @@
+"""Value iteration: exact values of games of chance, and of games in which play can go round.
+
+Positions with the same canonical key are one *state*.  :func:`explore` finds all states that
+can be reached, with their edges: to each move or outcome of chance belongs the state after it,
+and a weight, the probability of the outcome (1 of a move), negative if the other player is the
+mover there.  :func:`arrange` puts the states in an order in which what follows comes first: in
+strongly connected components, the sets of states among which play can go round.
+:func:`converge` then goes through the components and narrows a lower and an upper bound of each
+state, from the game's ``VALUE_LIMIT`` on, until both agree.  At all times the value is between
+the two, so what is proven does not depend on when it ends, nor on a guess how fast it converges.
+
+Where play can go on forever without chance ever ending it, both bounds can stay apart: nothing
+says what such play is worth.
+
+Sources: value iteration, L. Shapley, "Stochastic games" (1953); with two bounds, S. Haddad and
+B. Monmege, "Interval iteration algorithm for MDPs and IMDPs" (2018); by components, P. Dai et
+al., "Topological value iteration algorithms" (2011); components, D. Pearce, "A space-efficient
+algorithm for finding strongly connected components" (2016).
+
+Bounds hold but for the rounding of sums and products, some 1e-15 of a value.  Where keys are
+hashes, *n* states are taken for fewer with odds of *n* squared in 2**65.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+
+from cutnode.compiler.memory import Memory
+from cutnode.contract.dispatch import defines, game_constant, game_name, is_plain, value_limit
+from cutnode.contract.errors import CutnodeError, GameError, require_integer
+from cutnode.contract.legal import legal_moves, require_moves
+from cutnode.contract.messages import position_text
+from cutnode.contract.positions import coerce, unpack, words_each
+from cutnode.contract.stop import RUNNING
+from cutnode.contract.text import quoted
+from cutnode.contract.verbs import chance, chance_outcome, outcome, play
+from cutnode.kernels.clock import Clock
+from cutnode.kernels.value_iteration import (
+    DECISION,
+    FINISHED,
+    GRAPH,
+    ODDS,
+    SOUND,
+    STUCK,
+    VALUE,
+    arrange,
+    converge,
+    explore,
+    renumber,
+)
+from cutnode.runtime.running import KernelCall, Limits, run
+from cutnode.search.given import given_position
+from cutnode.search.state_values import Iterated, States
+
+__all__ = ["iterate"]
+
+MOST_STATES = 1 << 30
+"""What 32-bit numbers of states and slots have room for."""
+
+FIRST_ROOM = 1 << 12
+"""For states and edges; doubled as often as more is needed."""
+
+
+def iterate(
+    position: Any,
+    *,
+    tolerance: float = 1e-9,
+    positions: int = 10_000_000,
+    seconds: float | None = None,
+    stop: threading.Event | None = None,
+) -> Iterated:
+    """Bound the value of a position, and of all that can be reached from it, by value iteration.
+
+    For games of chance, and others, whose positions fit in memory, with some 200 bytes for each
+    (equivalent ones count once); more than *positions* are an error.  A value is proven when its
+    bounds are within *tolerance*.  Play may go round; if it can go on forever, bounds may stay
+    apart.  *seconds*, Ctrl-C and the event *stop* end it early: the bounds that are returned hold.
+
+    :class:`GameError` for games in which a repetition is a draw: there a value depends on the
+    line of play.
+    """
+    limits = Limits(None, seconds, stop)
+    if not isinstance(tolerance, int | float) or not 0 < tolerance < math.inf:
+        raise CutnodeError(f"a tolerance is a number, more than 0, not {tolerance!r}")
+    if not 0 < require_integer(positions, "a number of positions") <= MOST_STATES:
+        raise CutnodeError(f"a number of positions is 1 to {MOST_STATES:,}, not {positions:,}")
+    position = given_position(position)
+    require_moves(position)
+    cls: Any = type(position)
+    if defines(cls, "drawn"):
+        raise GameError(f"{game_name(cls)} has draws by rule: value iteration does not take them")
+    if defines(cls, "reversible"):
+        raise GameError(
+            f"{game_name(cls)} has chance and reversible: with it a position that repeats is a "
+            f"draw, so values depend on the line of play; drop reversible, then play may go round"
+            if defines(cls, "chance")
+            else f"{game_name(cls)} has repetition: a position that repeats is a draw, so values "
+            f"depend on the line of play, and value iteration does not take it"
+        )
+    graph = _Graph(coerce(position), positions)
+    clock = Clock(limits.seconds)
+    call = KernelCall(lambda: graph.solve(float(tolerance)), graph.counts, clock)
+    try:
+        ended = run([call], limits.stops)
+    except MemoryError:
+        raise CutnodeError("the positions that can be reached from here need more memory") from None
+    return graph.result(float(tolerance), ended, clock.elapsed())
+
+
+class _Graph:
+    """All states that can be reached from a position, and their bounds."""
+
+    def __init__(self, root: Any, positions: int):
+        cls: Any = type(root)
+        self.root = root
+        self.run_explore = explore.specialise(cls)
+        self.run_arrange = arrange.specialise(cls)
+        self.run_renumber = renumber.specialise(cls)
+        self.run_converge = converge.specialise(cls)
+        self.counts = Memory(cls, GRAPH)
+        self.limit = value_limit(cls)
+        self.counts["limit"] = self.limit
+        self.counts["most"] = game_constant(cls, "MAX_MOVES", 256)
+        self.counts["positions"] = positions
+        self.buffer = np.zeros(self.counts["most"], np.int64)
+        self.keys = np.empty(0, np.uint64)
+        self.words: Any = [] if is_plain(cls) else np.empty(0, np.uint64)
+        self.first = np.empty(0, np.int64)
+        self.kinds = np.empty(0, np.uint8)
+        self.values = np.empty(0)
+        self.slots = np.zeros(0, np.int32)
+        self.children = np.empty(0, np.int32)
+        self.weights = np.empty(0)
+        self._make_room(states=FIRST_ROOM, edges=FIRST_ROOM)
+
+    def _make_room(self, states: int, edges: int) -> None:
+        """Make room for so many states and edges; what is known of them is kept."""
+        if states > len(self.keys):
+            for name in ("keys", "kinds", "values"):
+                setattr(self, name, _longer(getattr(self, name), states))
+            self.first = _longer(self.first, states + 1)
+            self.words = _longer(self.words, states * words_each(type(self.root)))
+            self.slots = np.zeros(2 * states, np.int32)
+            self.counts["indexed"] = 0
+        if edges > len(self.children):
+            self.children = _longer(self.children, edges)
+            self.weights = _longer(self.weights, edges)
+
+    def solve(self, tolerance: float) -> None:
+        """Find all states and bound their values, until that is done or the stop flag is set."""
+        self._explore()
+        self._trim()
+        if self.counts["stop"] == RUNNING:
+            self._arrange()
+        if self.counts["stop"] == RUNNING:
+            arguments = self.ends, self.first, self.kinds, self.children, self.weights
+            self.run_converge(self.counts.argument, *arguments, self.bounds, tolerance)
+
+    def _explore(self) -> None:
+        """Find all states."""
+        counts = self.counts
+        while True:
+            self.run_explore(
+                self.root,
+                self.counts.argument,
+                self.keys,
+                self.slots,
+                self.words,
+                self.first,
+                self.kinds,
+                self.children,
+                self.weights,
+                self.values,
+                self.buffer,
+            )
+            if counts["trouble"] != SOUND:
+                raise GameError(self._complaint())
+            if counts["states"] > counts["positions"]:
+                raise CutnodeError(
+                    f"more than {counts['positions']:,} positions can be reached from here: "
+                    f"allow more if there is memory, some 200 bytes for each"
+                )
+            if counts["stop"] != RUNNING or counts["expanded"] == counts["states"]:
+                return
+            self._make_room(
+                _room(len(self.keys), int(counts["states"] + counts["room"])),
+                _room(len(self.children), int(counts["edges"] + counts["room"])),
+            )
+
+    def _trim(self) -> None:
+        """Forget the room that was not needed, and begin with bounds that surely hold."""
+        states, edges = int(self.counts["states"]), int(self.counts["edges"])
+        self.keys, self.kinds = self.keys[:states], self.kinds[:states]
+        self.first = self.first[: states + 1]
+        self.children, self.weights = self.children[:edges], self.weights[:edges]
+        self.kinds[self.counts["expanded"] :] = DECISION  # not known after an early end
+        self.bounds = np.empty((states, 2))
+        finished = self.kinds == FINISHED
+        self.bounds[:, 0] = np.where(finished, self.values[:states], -self.limit)
+        self.bounds[:, 1] = np.where(finished, self.values[:states], self.limit)
+        self.ends = np.empty(states, np.uint8)
+        self.words, self.values = self.words[:0].copy(), self.values[:0].copy()
+
+    def _complaint(self) -> str:
+        """Say what is wrong with the state that was to be expanded."""
+        cls: Any = type(self.root)
+        at = int(self.counts["expanded"]) * words_each(cls)
+        position = self.words[at] if is_plain(cls) else unpack(self.words, at, self.root)
+        wrong = {
+            VALUE: f"has a value beyond VALUE_LIMIT = {self.limit:g}",
+            ODDS: "has outcomes of chance with probabilities below 0, or a sum that is not 1",
+            STUCK: "has no moves, but the game is not over",
+        }[int(self.counts["trouble"])]
+        text = position_text(position)
+        return f"{game_name(cls)}: position {quoted(text)} {wrong}"
+
+    def _arrange(self) -> None:
+        """Number the states in the order in which they are swept."""
+        states, graph = len(self.keys), self.counts.argument
+        order, ranks = np.empty(states, np.int32), np.zeros(states, np.int32)
+        waiting, line = np.empty(states, np.int32), np.empty((states, 3), np.int32)
+        known = self.first, self.kinds, self.children, self.weights
+        self.run_arrange(graph, self.first, self.children, order, ranks, self.ends, waiting, line)
+        if self.counts["stop"] != RUNNING:
+            return
+        del waiting, line
+        renumbered: list[Any] = [np.empty_like(array) for array in known]
+        self.run_renumber(graph, order, ranks, *known, *renumbered)
+        self.first, self.kinds, self.children, self.weights = renumbered
+        self.keys = self.keys[order]
+        self.bounds = self.bounds[order]
+        taken = self.slots > 0
+        self.slots[taken] = ranks[self.slots[taken] - 1] + 1
+
+    def result(self, tolerance: float, ended: str, seconds: float) -> Iterated:
+        """Return what is known now."""
+        counts, root = self.counts, self.root
+        states = States(root, self.keys, self.slots, self.bounds)
+        lower, upper = states.bounds_of(root)
+        proven = upper - lower <= tolerance
+        unknown = None if counts["expanded"] else (-self.limit, self.limit)
+        intervals = {
+            move: unknown or states.bounds_behind(root, child) for move, child in _children(root)
+        }
+        best = max(intervals, key=lambda move: sum(intervals[move]), default=None)
+        finished, decisions, chances = map(int, counts.words["kinds"])
+        return Iterated(
+            position=root,
+            value=(lower + upper) / 2 + 0.0 if proven else None,  # no -0.0
+            lower=lower,
+            upper=upper,
+            tolerance=tolerance,
+            best_move=None if best is None or chance(root) else best,
+            scores={
+                move: (low + high) / 2 + 0.0 if high - low <= tolerance else None
+                for move, (low, high) in intervals.items()
+            },
+            decisions=decisions,
+            chances=chances,
+            finished=finished,
+            sweeps=int(counts["sweeps"]),
+            updates=int(counts["updates"]),
+            seconds=seconds,
+            reason="proven" if proven else ended or "bounds stay apart",
+            states=states,
+        )
+
+
+def _children(position: Any) -> list[tuple[int, Any]]:
+    """Return the position after each move, or each outcome of chance that has a chance."""
+    if outcome(position)[0]:
+        return []
+    events = enumerate(chance_outcome(position, index) for index in range(chance(position)))
+    return [(index, child) for index, (odds, child) in events if odds > 0] or [
+        (move, play(position, move)) for move in legal_moves(position)
+    ]
+
+
+def _longer(array: Any, size: int) -> Any:
+    if isinstance(array, list):
+        return array + [None] * (size - len(array))
+    longer = np.empty(size, array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def _room(room: int, needed: int) -> int:
+    """Twice the room as often as is needed."""
+    while room < needed:
+        room *= 2
+    return room

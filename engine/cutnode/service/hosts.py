@@ -1,0 +1,100 @@
+"""Protection from pages of other sites: the hosts and the origins that a service answers.
+
+A name can be pointed at this machine by whoever owns it (DNS rebinding), and a page of that name
+then reads the answers of a service on it.  So a request has to name a host that is known.
+An address cannot be pointed elsewhere: the one that a connection came to is known.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Any
+
+from fastapi.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from cutnode.contract.text import quoted
+from cutnode.service.failures import Failure
+from cutnode.service.settings import Settings
+
+__all__ = ["AllowedHosts", "is_wildcard"]
+
+HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s\[\]:/@]+)(?::[0-9]*)?")
+"""The header of a request: a name or an address, and perhaps a port."""
+
+READING = ("GET", "HEAD", "OPTIONS")
+"""Methods that make no work; browsers do not show the answers to pages of other sites."""
+
+
+class AllowedHosts:
+    """Middleware that refuses (403) requests and WebSockets of unknown hosts and other origins."""
+
+    def __init__(self, app: ASGIApp, *, settings: Settings):
+        self.app = app
+        self.settings = settings
+        self.names = {"localhost", *map(plain_host, settings.hosts)}
+        self.every_address = any(map(is_wildcard, settings.hosts))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        failure = self._refusal(scope) if scope["type"] in ("http", "websocket") else None
+        if failure is None:
+            await self.app(scope, receive, send)
+            return
+        response = JSONResponse(failure.model().model_dump(), failure.status_code)
+        if scope["type"] == "websocket":
+            await WebSocket(scope, receive, send).send_denial_response(response)
+        else:
+            await response(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Failure | None:
+        """Return why a request is refused, if it is."""
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        host, origin = headers.get(b"host", ""), headers.get(b"origin")
+        if not self._allows(host, scope.get("server")):
+            option = "start the service with --allow-host and its name to allow it"
+            return Failure(403, f"the host {quoted(host)} is not allowed; {option}", "header.host")
+        reads = scope["type"] == "http" and scope["method"] in READING
+        if reads or origin is None or origin.partition("://")[2].lower() == host.lower():
+            return None
+        if self.settings.allows(origin):
+            return None
+        option = "start the service with --cors and the page's origin to allow it"
+        return Failure(403, f"pages of {quoted(origin)} may not ask; {option}", "header.origin")
+
+    def _allows(self, header: str, server: Any) -> bool:
+        """Return whether a host is known; *server* is the address that the connection came to."""
+        match = HOST.fullmatch(header)
+        if "*" in self.names:
+            return True
+        if match is None:
+            return False
+        host = plain_host(match[1])
+        address = address_of(host)
+        if address is None:
+            return host in self.names
+        known = self.every_address or address.is_loopback or host in self.names
+        return known or (bool(server) and host == plain_host(server[0]))
+
+
+def plain_host(host: str) -> str:
+    """Return a host in the one form in which hosts are compared."""
+    name = host.strip("[]").partition("%")[0].rstrip(".").lower()
+    address = address_of(name)
+    return name if address is None else str(address)
+
+
+def address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return the address that a host is, if it is no name."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def is_wildcard(host: str) -> bool:
+    """Return whether a service that listens on an address listens on all."""
+    address = address_of(host)
+    return address is not None and address.is_unspecified

@@ -1,0 +1,315 @@
+"""A pool of searches, the queue before it, and the memory of its engines.
+
+A limited number of searches run at once, each in a thread of its own and with an engine of its
+own; a limited number wait, first come, first served; all others are refused.  An engine that is
+done is kept for the next question of its session about its game, and one of no session for the
+next of none, which finds it empty.  Before another is made, the engines unused
+for longest are closed, until all together take no more memory than the settings allow.
+
+A question whose code is not compiled yet does not wait in that queue: a thread compiles one
+after the other, and meanwhile others search.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from cutnode.search.engine import Engine
+from cutnode.service.code import CompiledCode
+from cutnode.service.failures import Failure, failure_of, report
+from cutnode.service.models import Answer
+from cutnode.service.questions import Key, LevelEngine, OnEvent, Question
+from cutnode.service.settings import Settings
+
+__all__ = ["EngineCache", "Run", "SearchPool"]
+
+
+POLL_SECONDS = 0.02
+"""The time between two looks at whether all searches have ended."""
+
+
+class CachedEngine(NamedTuple):
+    """An engine, what it is for, and the MiB that it may take."""
+
+    key: Key
+    engine: Engine | LevelEngine
+    megabytes: int
+
+
+class EngineCache:
+    """The engines of a service, for any of its threads; the longest unused are closed first."""
+
+    def __init__(self, room: int, threads: int):
+        self.room = room
+        self.threads = threads
+        self.megabytes = 0
+        self.count = 0
+        self._idle: list[CachedEngine] = []
+        """The longest unused first."""
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def borrow(self, key: Key) -> Iterator[Engine | LevelEngine]:
+        """Lend an engine to one caller at a time; :class:`Failure` if memory is short."""
+        cached = self._find(key) or self._make(key)
+        try:
+            yield cached.engine
+        finally:
+            with self._lock:
+                self._idle.append(cached)
+
+    def close(self) -> None:
+        """Close the engines that are not lent."""
+        with self._lock:
+            while self._idle:
+                self._discard()
+
+    def _find(self, key: Key) -> CachedEngine | None:
+        with self._lock:
+            for at in reversed(range(len(self._idle))):
+                if self._idle[at].key == key:
+                    return self._idle.pop(at)
+        return None
+
+    def _make(self, key: Key) -> CachedEngine:
+        size = key.room(self.threads)
+        with self._lock:
+            while self.megabytes + size > self.room and self._idle:
+                self._discard()
+            if self.megabytes + size > self.room:
+                raise Failure(503, f"{size} MiB for another engine are not free now", wait=1)
+            self._account(1, size)
+        try:
+            return CachedEngine(key, key.engine(self.threads), size)
+        except BaseException:
+            with self._lock:
+                self._account(-1, -size)
+            raise
+
+    def _discard(self) -> None:
+        cached = self._idle.pop(0)
+        cached.engine.close()
+        self._account(-1, -cached.megabytes)
+
+    def _account(self, engines: int, megabytes: int) -> None:
+        self.count += engines
+        self.megabytes += megabytes
+
+
+class Run:
+    """A search that has its turn."""
+
+    def __init__(self, question: Question, on_event: OnEvent | None):
+        self.question = question
+        self.on_event = on_event
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.stop = threading.Event()
+        self.until = time.monotonic() + (question.limits.seconds or 0)
+
+    def end(self) -> None:
+        """End the search, if it is not over: its best so far is the answer."""
+        self.stop.set()
+
+    async def wait(self) -> Answer:
+        """Wait for the answer; to give up waiting ends the search."""
+        try:
+            return await asyncio.shield(self.answer)
+        finally:
+            self.end()
+
+
+class SearchPool:
+    """The searches that run and those that wait; all but searching happens in the event loop."""
+
+    def __init__(self, settings: Settings, done: Callable[[Question, Answer | None, float], None]):
+        self.settings = settings
+        self.engines = EngineCache(settings.room, settings.threads)
+        self.running: set[Run] = set()
+        self.waiting: deque[asyncio.Future[None]] = deque()
+        self.closed = False
+        self.code = CompiledCode(settings.most_games)
+        self._compiling: dict[tuple[Any, ...], asyncio.Future[None]] = {}
+        self._one_at_a_time = threading.Lock()
+        self._free = settings.searches
+        self._done = done
+
+    async def start(self, question: Question, on_event: OnEvent | None = None) -> Run:
+        """Wait for a turn, and search; *on_event* is called in its thread.
+
+        :class:`Failure` (503) if too many wait already, if the turn does not come in time, and
+        if the service ends.
+        """
+        await self._ready(question)
+        await self._turn()
+        run = Run(question, on_event)
+        self.running.add(run)
+        loop = asyncio.get_running_loop()
+        work = functools.partial(self._work, run, loop)
+        threading.Thread(target=work, name="search", daemon=True).start()
+        return run
+
+    async def ask(self, question: Question) -> Answer:
+        """Wait for a turn, search, and give the answer."""
+        return await (await self.start(question)).wait()
+
+    def is_busy(self) -> bool:
+        """Return whether a thread searches or compiles."""
+        return bool(self.running or self._compiling)
+
+    def close(self) -> None:
+        """End all searches, and take no more."""
+        self.closed = True
+        for run in self.running:
+            run.end()
+        for future in self._compiling.values():
+            if not future.done():
+                future.set_exception(_closing())
+        while self.waiting:
+            turn = self.waiting.popleft()
+            if not turn.done():
+                turn.set_exception(_closing())
+
+    def _compile(self, question: Question) -> None:
+        """Compile what a question needs, in the calling thread; others compile after it."""
+        with self._one_at_a_time, self.engines.borrow(question.key) as engine:
+            question.small()(engine, threading.Event(), None)
+            engine.new_game()  # nothing so short decides what a session keeps
+
+    def prepare(self, question: Question) -> None:
+        """Compile what a question needs, before anybody asks; :class:`Failure` if it cannot be."""
+        self.code.claim(question)
+        compiled = False
+        try:
+            self._compile(question)
+            compiled = True
+        finally:
+            self.code.settle(question, compiled=compiled)
+
+    async def wait_until_idle(self, seconds: float) -> None:
+        """Wait until no search runs and what was found is on its way, but not for long."""
+        until = time.monotonic() + seconds
+        while self.running and time.monotonic() < until:
+            await asyncio.sleep(POLL_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
+
+    async def _ready(self, question: Question) -> None:
+        """Wait until the code of a question is compiled; the client may leave before.
+
+        :class:`Failure` (503) if it is of one game too many.
+        """
+        code = question.code
+        if question in self.code:
+            return
+        if self.closed:
+            raise _closing()
+        if code not in self._compiling:
+            if len(self._compiling) > self.settings.queue:
+                raise Failure(503, f"{len(self._compiling)} games are being compiled", wait=30)
+            self.code.claim(question)
+            loop = asyncio.get_running_loop()
+            future = self._compiling[code] = loop.create_future()
+
+            def arrive(failure: Failure | None) -> None:
+                del self._compiling[code]
+                self.code.settle(question, compiled=failure is None)
+                if future.done():
+                    return  # the service is about to end
+                if failure is None:
+                    future.set_result(None)
+                else:
+                    future.set_exception(failure)
+                    future.exception()  # seen, even if the client has left
+
+            def work() -> None:
+                failure = None
+                try:
+                    self._compile(question)
+                except Exception as error:
+                    failure = failure_of(error)
+                with contextlib.suppress(RuntimeError):  # the service has ended meanwhile
+                    loop.call_soon_threadsafe(arrive, failure)
+
+            threading.Thread(target=work, name="compile", daemon=True).start()
+        await asyncio.shield(self._compiling[code])
+
+    async def _turn(self) -> None:
+        if self.closed:
+            raise _closing()
+        if self._free:
+            self._free -= 1
+            return
+        if len(self.waiting) >= self.settings.queue:
+            raise Failure(
+                503,
+                f"{len(self.running)} searches run and {len(self.waiting)} wait already",
+                wait=self._soonest(),
+            )
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiting.append(turn)
+        try:
+            async with asyncio.timeout(self.settings.seconds):
+                await turn
+        except BaseException as error:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self._pass_on()  # it came just when nobody waited any more
+            elif turn in self.waiting:
+                self.waiting.remove(turn)
+            if isinstance(error, TimeoutError):
+                raise Failure(503, "no search ended in time", wait=self._soonest()) from None
+            raise
+
+    def _pass_on(self) -> None:
+        """Give a turn to the first that waits."""
+        while self.waiting:
+            turn = self.waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+    def _soonest(self) -> int:
+        """Return the seconds until a search is surely over."""
+        until = min((run.until for run in self.running), default=0.0)
+        return max(1, math.ceil(until - time.monotonic()))
+
+    def _work(self, run: Run, loop: asyncio.AbstractEventLoop) -> None:
+        """Search, in a thread of its own."""
+        started = time.perf_counter()
+        answer: Answer | None = None
+        failure: Exception | None = None
+        try:
+            with self.engines.borrow(run.question.key) as engine:
+                answer = run.question(engine, run.stop, run.on_event)
+        except Exception as error:
+            failure = error
+        spent = time.perf_counter() - started
+        with contextlib.suppress(RuntimeError):  # the service has ended meanwhile
+            loop.call_soon_threadsafe(self._arrive, run, answer, failure, spent)
+
+    def _arrive(
+        self, run: Run, answer: Answer | None, failure: Exception | None, spent: float
+    ) -> None:
+        self.running.discard(run)
+        self._pass_on()
+        self._done(run.question, answer, spent)
+        if answer is not None:
+            run.answer.set_result(answer)
+            return
+        assert failure is not None
+        answered = failure_of(failure)
+        if answered.status_code == 500:
+            report(failure)
+        run.answer.set_exception(answered)
+        run.answer.exception()  # seen, even if the client has left
+
+
+def _closing() -> Failure:
+    return Failure(503, "the service is about to end", error="stopping", wait=5)

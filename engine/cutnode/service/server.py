@@ -1,0 +1,117 @@
+"""The process of a service: its socket, its start, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+import uvicorn
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from cutnode.contract.errors import CutnodeError
+from cutnode.service.app import make_app
+from cutnode.service.limits import timeout_protocol
+from cutnode.service.settings import Settings
+from cutnode.service.state import Service
+
+__all__ = ["Server", "address", "listen"]
+
+BACKLOG = 128
+
+GRACE = 0.5
+"""The seconds that stopped searches have to answer before connections are closed."""
+
+
+class Server(uvicorn.Server):
+    """A service on a socket.  SIGTERM and SIGINT end it: searches answer with what they have.
+
+    *say* is called with each game that is compiled, and *ready* when all are.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        say: Callable[[str], None] = lambda game: None,
+        ready: Callable[[], None] = lambda: None,
+    ):
+        self.service = Service(settings)
+        self.say = say
+        self.ready = ready
+        self.failure: Exception | None = None
+        """The error that kept it from starting."""
+        self.compiling = threading.Thread(target=self._compile, name="compile", daemon=True)
+        config = uvicorn.Config(
+            make_app(self.service),
+            http=timeout_protocol(settings.patience),
+            ws=WebSocketsSansIOProtocol,
+            ws_max_size=settings.body,
+            ws_per_message_deflate=False,  # a small message could become a large one
+            limit_concurrency=settings.clients,
+            timeout_graceful_shutdown=max(1, round(settings.grace)),
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+        )
+        super().__init__(config)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.compiling.start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.service.pool.close()
+        await self.service.pool.wait_until_idle(
+            GRACE
+        )  # WebSockets are closed at once, results or not
+        await super().shutdown(sockets)
+        for connection in [*self.server_state.connections]:  # those that did not end in time
+            connection.transport.abort()
+        await asyncio.sleep(0)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals as uvicorn does, but do not raise them again at the end."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        signals = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self.handle_exit) for number in signals}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _compile(self) -> None:
+        try:
+            self.service.compile(self.say)
+            self.ready()
+        except Exception as error:
+            self.failure = error
+            self.should_exit = True
+
+    def is_busy(self) -> bool:
+        """Return whether a thread compiles or searches, though nobody waits for it."""
+        return self.compiling.is_alive() or self.service.pool.is_busy()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open a socket that listens; :class:`CutnodeError` if there cannot be one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise CutnodeError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+    # Connections inherit it.  Without, an answer in two parts waits 40 ms between them.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
+def address(listening: socket.socket) -> str:
+    """Return the URL of a service."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

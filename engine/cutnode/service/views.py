@@ -1,0 +1,229 @@
+"""What there is to see without an engine: boards, positions, and the trees of small searches."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from cutnode.contract.cells import Cells, Grid, Hexagons, Points, Triangles
+from cutnode.contract.derived import recurs, same_after_chance
+from cutnode.contract.errors import CutnodeError, GameError
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.loading import Game
+from cutnode.contract.messages import (
+    board,
+    chance_text,
+    description,
+    move_text,
+    position_text,
+)
+from cutnode.contract.notation import board_of, contents_of, notation_of
+from cutnode.contract.notes import notes_to
+from cutnode.contract.verbs import (
+    chance,
+    chance_outcome,
+    drawn,
+    moves_again,
+    outcome,
+    play,
+    recurrence,
+)
+from cutnode.service.failures import Failure
+from cutnode.service.games import GameRegistry
+from cutnode.service.models import (
+    BoardView,
+    ContentView,
+    EdgeView,
+    MoveView,
+    OutcomeView,
+    PositionView,
+    SetupRequest,
+    TreeRequest,
+    TreeView,
+)
+from cutnode.tree.drawing import Tree
+from cutnode.tree.recording import record_tree
+
+__all__ = ["read_position", "set_up", "show_board", "show_position", "show_tree"]
+
+SHAPES: dict[type[Cells], Any] = {
+    Grid: "grid",
+    Hexagons: "hexagons",
+    Triangles: "triangles",
+    Points: "points",
+}
+
+MOST_NODES = 10_000
+"""Nodes of a search whose tree is shown: about a second of plain Python, in most games."""
+
+TREE_PATIENCE = 10.0
+"""The seconds that a tree waits for the one before it."""
+
+_one_tree_at_a_time = threading.Lock()
+
+
+def read_position(game: Game, text: str, where: str) -> tuple[Any, list[str]]:
+    """Return the position of a text, and notes on it; :class:`Failure` (404) if there is none."""
+    notes: list[str] = []
+    try:
+        with notes_to(notes.append):
+            return game.parse(text), notes
+    except CutnodeError as error:
+        raise Failure(404, str(error), where) from None
+
+
+# Boards
+
+
+def show_board(registry: GameRegistry, name: str) -> BoardView | None:
+    """Return the board that a game declares, if it does."""
+    start = registry.game(name).start()
+    cells = board_of(type(start))
+    if cells is None:
+        return None
+    contents = [
+        ContentView(
+            symbol=symbol,
+            name=content,
+            glyph=cells.glyphs.get(symbol, ""),
+            owner=owner,  # type: ignore[arg-type]
+        )
+        for (symbol, content), owner in zip(cells.contents.items(), cells.owners, strict=True)
+    ]
+    return BoardView(
+        shape=next(shape for cls, shape in SHAPES.items() if isinstance(cells, cls)),
+        places=list(cells.places),
+        lines=list(getattr(cells, "lines", ())),
+        edges=[
+            EdgeView(owner=owner, cells=list(along)) for owner, along in getattr(cells, "edges", ())
+        ],
+        row_names=list(cells.row_names),
+        column_names=list(cells.column_names),
+        contents=contents,
+        players=dict(cells.players),
+        names=_names(cells, contents, cells.sides),
+        editable=notation_of(type(start)).sets_up,
+    )
+
+
+def _names(cells: Cells, contents: list[ContentView], owners: list[str]) -> tuple[str, str]:
+    """Return the names of both players, in words."""
+    if cells.players:
+        first, second = cells.players.values()
+        return first, second
+    if len(owners) < 2:
+        return "first player", "second player"
+    own = ([c for c in contents if c.owner == owner] for owner in range(2))
+    first, second = (
+        f"{pieces[0].name} ({pieces[0].symbol})" if pieces[0].name.endswith("player") else owner
+        for owner, pieces in zip(owners, own, strict=True)
+    )
+    return first, second
+
+
+# Positions
+
+
+def show_position(registry: GameRegistry, name: str, text: str) -> PositionView:
+    """Return a position, its moves, and what chance may do there."""
+    return _view(name, *read_position(registry.game(name), text, "query.position"))
+
+
+def set_up(registry: GameRegistry, name: str, asked: SetupRequest) -> PositionView:
+    """Return the position of a board that is given cell by cell."""
+    start = registry.game(name).start()
+    cells = board_of(type(start))
+    if cells is None:
+        raise Failure(409, f"{name} declares no board", "path.game")
+    if len(asked.cells) != len(cells.places):
+        raise Failure(
+            404, f"the board has {len(cells.places)} cells, not {len(asked.cells)}", "body.cells"
+        )
+    if max(asked.cells, default=0) >= len(cells.contents):
+        raise Failure(
+            404, f"contents are numbers from 0 to {len(cells.contents) - 1}", "body.cells"
+        )
+    if cells.players and asked.mover not in cells.players:
+        raise Failure(404, f"to move is {' or '.join(cells.players)}", "body.mover")
+    try:
+        position = notation_of(type(start)).set_up(asked.cells, asked.mover, start)
+    except CutnodeError as error:
+        raise Failure(404, str(error), "body.cells") from None
+    return _view(name, position, [])
+
+
+def _view(name: str, position: Any, notes: list[str]) -> PositionView:
+    cls = type(position)
+    ended, value = outcome(position)
+    over = bool(ended or drawn(position))
+    events = 0 if over else chance(position)
+    moves = [] if over or events else legal_moves(position)
+    cells = contents_of(position)
+    return PositionView(
+        game=name,
+        position=position_text(position),
+        notes=notes,
+        board=board(position),
+        cells=cells if board_of(cls) else None,
+        caption=notation_of(cls).caption(position),
+        player=notation_of(cls).player(position),  # type: ignore[arg-type]
+        recurrence=f"{int(recurrence(position)):x}" if recurs(position) else None,
+        over=over,
+        value=(value if ended else 0) if over else None,
+        meaning=(description(position, value) or "") if ended else "",
+        moves=[_move(position, cells, move) for move in moves],
+        chance=[_outcome(position, event) for event in range(events)],
+    )
+
+
+def _move(position: Any, cells: list[int], move: int) -> MoveView:
+    child = play(position, move)
+    return MoveView(
+        move=move_text(position, move),
+        position=position_text(child),
+        again=bool(moves_again(position, child)),
+        changes=[
+            (cell, after)
+            for cell, (before, after) in enumerate(zip(cells, contents_of(child), strict=True))
+            if before != after
+        ],
+    )
+
+
+def _outcome(position: Any, event: int) -> OutcomeView:
+    probability, child = chance_outcome(position, event)
+    return OutcomeView(
+        text=chance_text(position, event),
+        probability=probability,
+        position=position_text(child),
+        again=bool(same_after_chance(position, child)),
+    )
+
+
+# Trees
+
+
+def show_tree(registry: GameRegistry, name: str, asked: TreeRequest) -> TreeView:
+    """Search a position in plain Python, and return the tree; one search at a time."""
+    position, notes = read_position(registry.game(name), asked.position, "body.position")
+    options = asked.model_dump(exclude={"position"})
+    if not _one_tree_at_a_time.acquire(timeout=TREE_PATIENCE):
+        raise Failure(503, "another tree is being searched", wait=1)
+    try:
+        tree = record_tree(position, nodes=MOST_NODES, **options)
+    except GameError:
+        raise
+    except CutnodeError as error:
+        raise Failure(409, str(error), "body.depth") from None
+    finally:
+        _one_tree_at_a_time.release()
+    data = tree.to_dict()
+    scored: dict[str, Any] = {"game": name, "notes": notes, "score": tree.score_text(tree.value)}
+    scored["root"] = _node(tree, data["root"])
+    return TreeView.model_validate(data | scored)
+
+
+def _node(tree: Tree, node: dict[str, Any]) -> dict[str, Any]:
+    """Add the score in words to a node, and to those below it."""
+    children = [_node(tree, child) for child in node["children"]]
+    return node | {"score": tree.score_text(node["value"]), "children": children}

@@ -1,0 +1,275 @@
+"""Files of arrays, with a header that says what they are.
+
+A file is refused, with the reason, if it is damaged, cut off, of another version or kind, or
+of other rules than those that run: what is proven of a game holds for just these.  Large
+arrays are mapped, so that processes share the memory, and copied where they are written to.
+
+The file, in the machine's order of bytes, which the header names::
+
+    the kind of file          a line of text
+    2 words of 32 bits        the length of the header, and its CRC-32 (little-endian)
+    the header                JSON: what is kept, and which arrays, where
+    the checksums             CRC-32 of each MiB of what follows; the header has theirs
+    the arrays                each from a multiple of 4096 bytes on
+
+A table is kept as it lies in memory, free entries and all, and not packed: packing takes a
+second for a GiB, as does unpacking, and a packed table cannot be mapped.  Only the region in
+use is kept (see ``cutnode.kernels.table``).
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import os
+import sys
+import zlib
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cutnode.compiler.cache import STARTED, own_sources
+from cutnode.contract.collection import COLLECTION, PACKAGE, former_name, game_names
+from cutnode.contract.dispatch import defines, game_name, is_plain, module_of
+from cutnode.contract.errors import CutnodeError, GameError, require_path
+from cutnode.contract.text import quoted
+from cutnode.storage.files import header, read_header, writing
+
+__all__ = [
+    "class_in",
+    "identity",
+    "read_arrays",
+    "rules_digest",
+    "write_arrays",
+]
+
+VERSION = 1
+PAGE = 4096
+BLOCK = 1 << 20
+
+MEANING = (
+    "contract/bits.py",
+    *(f"kernels/{name}.py" for name in ("chance_table", "node", "quiescence", "scores")),
+    *(f"kernels/{name}.py" for name in ("search", "table")),
+)
+"""The modules of the engine on which keys and entries depend, beside the game."""
+
+
+# Arrays
+
+
+def write_arrays(
+    path: str | os.PathLike[str], kind: bytes, about: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> None:
+    """Write a file of a *kind* with flat arrays by name; *about* is kept in its header."""
+    listed, at = [], 0
+    for name, array in arrays.items():
+        listed.append({"name": name, "type": array.dtype.str, "count": len(array), "at": at})
+        at += -(-array.nbytes // PAGE) * PAGE
+    checks = np.concatenate([np.zeros(0, "<u4"), *map(_checksums, arrays.values())])
+    text = {
+        "version": VERSION,
+        "byte order": sys.byteorder,
+        **about,
+        "arrays": listed,
+        "checksums": len(checks),
+        "checksum": zlib.crc32(checks.tobytes()),
+    }
+    front = header(kind, text) + checks.tobytes()
+    with writing(path) as file:
+        file.write(front + bytes(-len(front) % PAGE))
+        for array in arrays.values():
+            file.write(memoryview(array).cast("B"))
+            file.write(bytes(-array.nbytes % PAGE))
+
+
+def read_arrays(
+    path: str | os.PathLike[str], kind: bytes, error: type[CutnodeError], *, map: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the header of a file of a *kind*, and its arrays; *error* says what is wrong with it.
+
+    *map*: arrays are not read but mapped, and what is written to them is not to the file.
+    """
+    path = require_path(path, "what is loaded")
+    try:
+        with open(path, "rb") as file:
+            about = read_header(file, kind)
+            if about.get("version") != VERSION:
+                raise ValueError(
+                    f"is of version {about.get('version')} of the format, not {VERSION}"
+                )
+            if about.get("byte order") != sys.byteorder:
+                raise ValueError(f"was made by a machine of {about.get('byte order')}-endian words")
+            size = 4 * _count_in(about, "checksums")
+            checks = np.frombuffer(file.read(size), "<u4") if size else np.zeros(0, "<u4")
+            if len(checks) != about["checksums"] or zlib.crc32(checks.tobytes()) != about.get(
+                "checksum"
+            ):
+                raise ValueError("is damaged in its checksums")
+            start = -(-file.tell() // PAGE) * PAGE
+            arrays = _arrays(path, about.get("arrays"), start, os.fstat(file.fileno()).st_size, map)
+        found = np.concatenate([np.zeros(0, "<u4"), *_all_checksums(arrays)])
+        if not np.array_equal(found, checks):
+            raise ValueError("is damaged")
+    except OSError as failure:
+        raise error(f"{path} cannot be read: {failure.strerror}") from None
+    except ValueError as reason:
+        raise error(f"{path} {reason}") from None
+    return about, arrays
+
+
+def _count_in(about: Any, name: str) -> int:
+    """A number of a header."""
+    count = about.get(name) if isinstance(about, dict) else None
+    if not isinstance(count, int) or not 0 <= count < 1 << 48:
+        raise ValueError("is damaged in its header")
+    return count
+
+
+def _arrays(
+    path: str | os.PathLike[str], listed: Any, start: int, size: int, map: bool
+) -> dict[str, Any]:
+    arrays: dict[str, Any] = {}
+    end = start
+    for entry in listed if isinstance(listed, list) else [{}]:
+        count, at = _count_in(entry, "count"), start + _count_in(entry, "at")
+        dtype = _type_in(entry)
+        end = at + -(-count * dtype.itemsize // PAGE) * PAGE
+        if end > size:
+            raise ValueError(f"is cut off: it has {size:,} bytes, and should have more")
+        if map and count:
+            arrays[entry["name"]] = np.memmap(path, dtype, "c", at, count).view(np.ndarray)
+        else:
+            arrays[entry["name"]] = np.fromfile(path, dtype, count, offset=at)
+    if end != size:
+        raise ValueError(f"has {size:,} bytes, and should have {end:,}")
+    return arrays
+
+
+def _type_in(entry: dict[str, Any]) -> np.dtype[Any]:
+    try:
+        return np.dtype(str(entry["type"]))
+    except (KeyError, TypeError):
+        raise ValueError("is damaged in its header") from None
+
+
+def _all_checksums(arrays: Mapping[str, Any]) -> Iterator[Any]:
+    return map(_checksums, arrays.values())
+
+
+def _checksums(array: Any) -> Any:
+    """Return the CRC-32 of each block of an array; several at once, where there are many."""
+    data = memoryview(array).cast("B")
+    blocks = [data[at : at + BLOCK] for at in range(0, len(data), BLOCK)]
+    if len(blocks) < 16:
+        return np.array([zlib.crc32(block) for block in blocks], "<u4")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return np.array(list(pool.map(zlib.crc32, blocks)), "<u4")
+
+
+# Rules
+
+
+@functools.cache
+def rules_digest(cls: type, modules: tuple[str, ...] = MEANING) -> str:
+    """Return a digest of the rules that make keys and values, in hexadecimal.
+
+    It depends on the sources of the game and on those of the engine by which entries are kept,
+    *modules*, but not on comments and docstrings.  :class:`GameError` if the rules are not in a
+    file, or it was changed since this process began: then it may not be what runs.
+    """
+    module = module_of(cls)
+    sources = sorted(set(own_sources(module)))
+    if cls.__module__ == "__main__" or not sources:
+        raise GameError(
+            f"what is kept of {game_name(cls)} needs its rules in a file of their own, which is "
+            f"a module of this program"
+        )
+    if is_plain(cls) and not defines(cls, "key"):
+        raise GameError(
+            f"{game_name(cls)} has no key: its positions are numbered as they are met, which "
+            f"means nothing to another process"
+        )
+    sources += [PACKAGE / name for name in modules]
+    digest = blake2b(digest_size=16)
+    for path in sources:
+        if path.stat().st_mtime_ns > STARTED:
+            raise GameError(f"{path.name} was changed since this program began: start it again")
+        digest.update(path.name.encode() + b"\0" + _meaning(path) + b"\0")
+    return digest.hexdigest()
+
+
+def _meaning(path: Path) -> bytes:
+    """Return the source in a file without comments and docstrings, with former names."""
+    data = path.read_bytes()
+    if path.suffix != ".py":
+        return data
+    tree = ast.parse(data)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            node.body = [step for step in node.body if not _is_text(step)] or [ast.Pass()]
+    if path.is_relative_to(PACKAGE):
+        _restore_imports(tree)
+    return ast.unparse(tree).encode()
+
+
+def _restore_imports(tree: ast.Module) -> None:
+    """Give the imports of cutnode at the top of a module their former names and order."""
+    ours = [
+        (at, step)
+        for at, step in enumerate(tree.body)
+        if isinstance(step, ast.ImportFrom) and (step.module or "").partition(".")[0] == "cutnode"
+    ]
+    for _, step in ours:
+        step.module = former_name(step.module or "")
+    steps = sorted((step for _, step in ours), key=lambda step: str(step.module))
+    for (at, _), step in zip(ours, steps, strict=True):
+        tree.body[at] = step
+
+
+def _is_text(step: ast.stmt) -> bool:
+    return (
+        isinstance(step, ast.Expr)
+        and isinstance(step.value, ast.Constant)
+        and isinstance(step.value.value, str)
+    )
+
+
+def identity(cls: type, modules: tuple[str, ...] = MEANING) -> dict[str, Any]:
+    """Return the part of a header that names the game of a file's positions.
+
+    *modules* of the engine say what its entries mean.
+    """
+    return {
+        "game": game_name(cls),
+        "class": [cls.__module__, cls.__qualname__],
+        "rules": rules_digest(cls, modules),
+    }
+
+
+def class_in(
+    about: Mapping[str, Any],
+    path: str | os.PathLike[str],
+    error: type[CutnodeError],
+    modules: tuple[str, ...] = MEANING,
+) -> Any:
+    """Return the class of positions that a header names, if its rules are still the same."""
+    module, name = about["class"]
+    if module.startswith("games.") and module.removeprefix("games.") in game_names():
+        module = f"cutnode.{module}"
+    if module not in sys.modules and module.startswith(f"{COLLECTION}."):
+        importlib.import_module(module)
+    cls = getattr(sys.modules.get(module), name, None)
+    if cls is None:
+        raise error(
+            f"{path} is about {quoted(about['game'])}, which is not loaded: call load_game first, "
+            f"or name the game in the command"
+        )
+    if rules_digest(cls, modules) != about["rules"]:
+        raise error(f"{path} was made by other rules of {about['game']} than those that run")
+    return cls

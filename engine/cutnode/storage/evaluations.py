@@ -1,0 +1,213 @@
+"""Files of learned evaluations, and which evaluation a search uses.
+
+Weights that ``cutnode train`` installed lie beside the game's module, ``GAME.weights`` or
+``GAME-VARIANT.weights``, and are the game's usual evaluation from then on; its own ``evaluate`` is
+called ``own``.  A file is refused if it is damaged, or was made for another game, board or encoding
+of positions, or for other rules: if a few games, played at random, do not go as they went when the
+weights were written.  Comments, estimates and faster code change nothing in that.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+import re
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from cutnode.contract.dispatch import defines, game_name, module_of
+from cutnode.contract.errors import CutnodeError, GameError
+from cutnode.contract.legal import legal_moves
+from cutnode.contract.loading import Game, is_in_file, named_in_file
+from cutnode.contract.notation import board_of
+from cutnode.contract.verbs import chance, chance_outcome, outcome, play
+from cutnode.kernels.evaluation import OWN, AnyEvaluation, Evaluation, evaluation_of
+from cutnode.kernels.learned import Learned
+from cutnode.kernels.networks import Inputs, Network
+from cutnode.kernels.optionality import PRESETS, Optionality
+from cutnode.kernels.patterns import Patterns, Shape
+from cutnode.storage.arrays import read_arrays, write_arrays
+
+__all__ = [
+    "OWN_NAME",
+    "SUFFIX",
+    "chosen_evaluation",
+    "evaluation_recipe",
+    "evaluation_text",
+    "installed_file",
+    "installed_weights",
+    "load_evaluation",
+    "save_evaluation",
+]
+
+KIND = b"cutnode evaluation\n"
+SUFFIX = ".weights"
+OWN_NAME = "own"
+"""The name of a game's ``evaluate``, whatever is installed."""
+
+GAMES, LONGEST = 3, 60
+"""Random games, and their plies at most, that tell the rules of two games apart: they take some
+milliseconds, and 80 in chess."""
+
+
+def save_evaluation(
+    path: str | os.PathLike[str], learned: Learned, recipe: Mapping[str, Any]
+) -> None:
+    """Write a learned evaluation to a file, and the *recipe* by which it was made."""
+    arrays = learned.arrays
+    about = {
+        "game": game_name(learned.cls),
+        "fields": _fields(learned.cls),
+        "board": _board(learned.cls),
+        "course": _course(learned.cls),
+        "kind": learned.kind,
+        "shape": learned.shape._asdict(),
+        "sizes": {name: list(array.shape) for name, array in arrays.items()},
+        "recipe": dict(recipe),
+    }
+    flat = {name: array.reshape(-1) for name, array in arrays.items()}
+    write_arrays(path, KIND, about, flat)
+
+
+def load_evaluation(path: str | os.PathLike[str], cls: Any) -> Learned:
+    """Read a learned evaluation for a position class; :class:`GameError` if it is none for it."""
+    try:
+        when = os.stat(path).st_mtime_ns
+    except OSError as error:
+        raise GameError(f"{path} cannot be read: {error.strerror}") from None
+    return _loaded(os.fspath(path), when, cls)
+
+
+@functools.lru_cache(8)
+def _loaded(path: str, when: int, cls: Any) -> Learned:
+    about, arrays = read_arrays(path, KIND, GameError, map=False)
+    wanted = game_name(cls), _fields(cls)
+    try:
+        if (about["game"], about["fields"]) != wanted:
+            raise GameError(
+                f"{path} has weights for {about['game']} (positions of "
+                f"{', '.join(about['fields'])}), not for {wanted[0]} ({', '.join(wanted[1])})"
+            )
+        if about["board"] != _board(cls):
+            raise GameError(f"{path} has weights for another board than {wanted[0]} has now")
+        if "course" in about and about["course"] != _course(cls):
+            raise GameError(
+                f"{path} has weights for other rules of {wanted[0]} than those that run: train it "
+                f"anew, delete the file, or leave the weights out with --evaluation {OWN_NAME}"
+            )
+        found = _made(cls, about, arrays)
+    except CutnodeError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError):  # whatever else it says is not known
+        raise GameError(f"{path} cannot be read: made by another version of cutnode?") from None
+    found.file = Path(path).name
+    return found
+
+
+def _made(cls: Any, about: dict[str, Any], arrays: dict[str, Any]) -> Learned:
+    learned, shape = SHAPES[about["kind"]]
+    values = dict(about["shape"])
+    values["fields"] = tuple(values["fields"])
+    if "terms" in values:
+        values["terms"] = tuple(map(tuple, values["terms"]))
+    shaped = {name: array.reshape(about["sizes"][name]) for name, array in arrays.items()}
+    found: Learned = learned(cls, shape(**values), **shaped)
+    return found
+
+
+SHAPES: dict[str, tuple[Any, Any]] = {
+    Patterns.kind: (Patterns, Shape),
+    Network.kind: (Network, Inputs),
+}
+"""The classes of learned evaluations, and of their shapes."""
+
+
+def evaluation_recipe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return how the weights of a file were made."""
+    recipe: dict[str, Any] = read_arrays(path, KIND, GameError, map=True)[0].get("recipe", {})
+    return recipe
+
+
+def _fields(cls: Any) -> list[str]:
+    return list(getattr(cls, "_fields", ()))
+
+
+def _board(cls: Any) -> list[Any]:
+    """What a board has to have in common with the one for which weights were learned."""
+    board = board_of(cls)
+    return [] if board is None else [[list(place) for place in board.places], list(board.contents)]
+
+
+@functools.cache
+def _course(cls: Any) -> str:
+    """A digest of some random games by the rules of a position class: their positions and values.
+
+    Which move is chosen depends on the numbers of all, not on the order in which rules make them.
+    """
+    digest = blake2b(digest_size=8)
+    start = Game.of(cls).start()
+    for number in range(GAMES):
+        chosen, position = random.Random(f"course {number}"), start
+        for _ in range(LONGEST):
+            over, value = outcome(position)
+            seen = [each if isinstance(each, float) else int(each) for each in position]
+            digest.update(repr((seen, bool(over), float(value))).encode())
+            if over:
+                break
+            if chance(position):
+                position = chance_outcome(position, chosen.randrange(chance(position)))[1]
+            else:
+                position = play(position, chosen.choice(sorted(legal_moves(position))))
+    return digest.hexdigest()
+
+
+def installed_file(cls: Any) -> Path | None:
+    """The place beside the game of a position class for its weights; None if it is in no file."""
+    module = module_of(cls)
+    if not getattr(module, "__file__", None):
+        return None
+    file = Path(str(module.__file__))
+    place = file.parent if file.name == "__init__.py" else file
+    variant = re.sub(r"[^\w.]+", "-", getattr(cls, "VARIANT", ""))
+    return place.with_name(place.stem + (f"-{variant}" if variant else "") + SUFFIX)
+
+
+def installed_weights(cls: Any) -> Path | None:
+    """The file of the weights that are installed for a position class; None if there are none."""
+    file = installed_file(cls)
+    return file if file is not None and file.exists() else None
+
+
+def chosen_evaluation(cls: Any, chosen: AnyEvaluation) -> Evaluation | Optionality | Learned:
+    """The evaluation that a user means.
+
+    None is what was learned for the game, if weights are installed, and else its ``evaluate``,
+    which is always ``"own"``.  A name that ends in ``.weights`` is a file of weights, and
+    ``my_file.py:centre`` a function in a file of the user's; all else is as
+    :func:`~cutnode.kernels.evaluation.evaluation_of` has it.
+    """
+    if chosen is None:
+        file = installed_weights(cls)
+        return OWN if file is None else load_evaluation(file, cls)
+    if isinstance(chosen, str):
+        if chosen == OWN_NAME:
+            return OWN
+        if chosen.endswith(SUFFIX):
+            return load_evaluation(chosen, cls)
+        if is_in_file(chosen):
+            chosen = named_in_file(chosen, "the evaluation")
+    return evaluation_of(cls, chosen)
+
+
+def evaluation_text(cls: Any, evaluation: Evaluation | Optionality | Learned) -> str:
+    """Return which evaluation a search of a position class uses, as people read it."""
+    if isinstance(evaluation, Learned):
+        return f"weights of {evaluation.file}" if evaluation.file else "learned weights"
+    if isinstance(evaluation, Optionality) and evaluation not in PRESETS.values():
+        return "features with weights"
+    if evaluation.name is not None:
+        return evaluation.name
+    return "the game's own estimate" if defines(cls, "evaluate") else "no estimate"

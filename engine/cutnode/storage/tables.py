@@ -1,0 +1,177 @@
+"""Transposition tables as Python owns them: their memory, their files, and their owners.
+
+:mod:`cutnode.kernels.table` describes the layout of entries in the memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from cutnode.contract.errors import CutnodeError, TableError, require_integer
+from cutnode.kernels.table import (
+    AGE_AT,
+    BUCKET_BYTES,
+    BUCKET_WORDS,
+    BUCKETS,
+    COLD,
+    ENTRY_WORDS,
+    FIRST_AGE,
+    HEADER_WORDS,
+    HIGHEST,
+)
+from cutnode.runtime.unpickled import Unpickled
+from cutnode.storage.arrays import class_in, identity, read_arrays, write_arrays
+
+__all__ = ["Table", "available_megabytes", "holding", "new_words"]
+
+TABLE_KIND = b"cutnode table\n"
+
+
+class Table(Unpickled):
+    """A transposition table of a given size in MiB, to share between searches.
+
+    The memory is reserved at once and touched as searches need it.  *words* is memory to take
+    instead: zeroed, or a table's, just as large, and from the beginning of a cache line on.
+    :class:`TableError` if the size is not a positive number or memory is short.
+    """
+
+    def __init__(self, megabytes: int = 256, *, words: np.ndarray | None = None):
+        megabytes = require_integer(megabytes, "the size of a table in MiB")
+        if megabytes < 1:
+            raise TableError(f"a table needs at least 1 MiB, not {megabytes}")
+        room = available_megabytes()
+        if room is not None and megabytes > room:
+            raise TableError(
+                f"a table of {megabytes} MiB does not fit: {room} MiB of memory are available"
+            )
+        self.words = new_words(megabytes) if words is None else words
+        self.megabytes = megabytes
+        self.entry_words = ENTRY_WORDS
+        self.in_use = threading.Lock()
+        """Held by the engine or function that searches with this table: one at a time."""
+        self.owner: type | None = None
+        """The class of the positions that are kept."""
+        self.margins: dict[int, tuple[int, int]] | None = None
+        """How clearly lines were decided in searches by proof numbers, for each target: the least
+        value of those that reached it, and the most of the others.  None: nobody knows."""
+        self.forget()
+
+    @property
+    def buckets(self) -> int:
+        """The buckets that the memory has room for."""
+        return (len(self.words) - HEADER_WORDS) // BUCKET_WORDS
+
+    def forget(self) -> None:
+        """Let the next search find nothing that is stored so far.  Takes no time."""
+        self.words[COLD] = 1
+        self.margins = {}
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the table for one search; :class:`CutnodeError` if another has it."""
+        if not self.in_use.acquire(blocking=False):
+            raise CutnodeError("another search uses this table: wait for its end, or use another")
+        try:
+            yield
+        finally:
+            self.in_use.release()
+
+    def claim(self, cls: type, entry_words: int = ENTRY_WORDS) -> None:
+        """Forget all if what is stored is of another class of positions, with other keys."""
+        self.lay_out(entry_words)
+        if self.owner not in (None, cls):
+            self.forget()
+        self.owner = cls
+
+    def lay_out(self, entry_words: int) -> None:
+        """Clear what is in use if entries had another number of words until now."""
+        if entry_words != self.entry_words:
+            self.words[HEADER_WORDS : HEADER_WORDS + int(self.words[HIGHEST]) * BUCKET_WORDS] = 0
+            self.entry_words = entry_words
+            self.forget()
+
+    def fill(self, sample: int = 64) -> float:
+        """Return the share of entries in use by this generation, estimated by a sample."""
+        header = self.words[:BUCKET_WORDS].tolist()
+        buckets = min(sample, header[BUCKETS])
+        entries = self.words[HEADER_WORDS : HEADER_WORDS + buckets * BUCKET_WORDS]
+        data = entries[1 :: self.entry_words]
+        used = np.count_nonzero(data >= np.uint64(max(header[FIRST_AGE], 1) << AGE_AT))
+        return float(used / max(data.size, 1) * header[BUCKETS] / self.buckets)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to a file, which takes its place when all of it is written.
+
+        Not while a search uses it.  :class:`GameError` if the rules by which it was filled are
+        not in a file, :class:`CutnodeError` if the file cannot be written.
+        """
+        words = self.words[: HEADER_WORDS + int(self.words[BUCKETS]) * BUCKET_WORDS]
+        front = words[:BUCKET_WORDS].copy()
+        front[HIGHEST] = front[BUCKETS]  # what earlier generations left behind it is not kept
+        about = {
+            **({} if self.owner is None else identity(self.owner)),
+            "megabytes": self.megabytes,
+            "entry words": self.entry_words,
+        }
+        write_arrays(path, TABLE_KIND, about, {"front": front, "words": words})
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], *, map: bool = True) -> Table:
+        """Load a table that was saved: searches go on with it as they would have done before.
+
+        *map*: a table that was in use as a whole is not read but mapped, and parts that are
+        written to are copied.  :class:`TableError` if the file is no table, is damaged, or is
+        about a game that is not loaded or has other rules now.
+        """
+        about, arrays = read_arrays(path, TABLE_KIND, TableError, map=True)
+        megabytes = about["megabytes"]
+        cls = class_in(about, path, TableError) if "class" in about else None
+        words = arrays["words"]
+        if map and len(words) == megabytes << 17:
+            table = Table(megabytes, words=words)
+        else:
+            table = Table(megabytes)
+            table.words[: len(words)] = words
+        table.words[: len(arrays["front"])] = arrays["front"]
+        table.entry_words = about["entry words"]
+        table.owner = cls
+        table.margins = None
+        return table
+
+    def __repr__(self) -> str:
+        return f"Table({self.megabytes})"
+
+
+@contextlib.contextmanager
+def holding(table: Table | int) -> Iterator[Table]:
+    """Hold a table for one search: the given one, or a new one of so many MiB."""
+    table = table if isinstance(table, Table) else Table(table)
+    with table.held():
+        yield table
+
+
+def new_words(megabytes: int) -> np.ndarray:
+    """Return memory for a table: zeros, which begin with a cache line."""
+    try:
+        words = np.zeros((megabytes << 17) + BUCKET_WORDS, np.uint64)
+    except MemoryError:
+        raise TableError(f"no memory for a table of {megabytes} MiB") from None
+    skip = -words.ctypes.data % BUCKET_BYTES // 8
+    return words[skip : skip + (megabytes << 17)]
+
+
+def available_megabytes() -> int | None:
+    """Return the memory that can be had without swapping, in MiB; None where it is unknown."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) >> 10
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    except (OSError, ValueError, AttributeError):
+        return None

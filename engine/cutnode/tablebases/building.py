@@ -1,0 +1,198 @@
+"""Building a tablebase in a folder: layer by layer, so that it goes on wherever it was ended."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cutnode.contract.dispatch import defines, game_name, is_plain
+from cutnode.contract.errors import CutnodeError, GameError
+from cutnode.contract.messages import position_text
+from cutnode.contract.positions import coerce
+from cutnode.tablebases.builder import LayerBuilder
+from cutnode.tablebases.files import Folder
+from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
+from cutnode.tablebases.spaces import Space, StoppedError, enumerated, indexed
+from cutnode.tablebases.tables import CHANCES, LayerTable, kind_of
+
+__all__ = ["BuildProgress", "Elsewhere", "LayerJob", "build_tablebase", "compress_tablebase"]
+
+BYTES_OF_POSITION = 40
+"""Of memory, for each position that is enumerated: its key, its fields and its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildProgress:
+    """How far a build has come."""
+
+    layer: str
+    """The name of the layer that is solved."""
+    step: str
+    """What is done there now."""
+    part: float
+    """How much of this step is done, 0 to 1."""
+    solved: int
+    """Indices of all solved layers."""
+    total: int
+    """Indices of all layers that are wanted, as far as that is known."""
+    seconds: float
+    left: float | None
+    """Seconds that the rest takes at the rate of the layers solved so far; None if unknown."""
+
+
+def compress_tablebase(folder: str | os.PathLike[str]) -> int:
+    """Compress the layers of a tablebase for which it pays, and return the bytes that it saves.
+
+    Then it takes memory, since files are not mapped.  What ends this half-way leaves each layer as
+    it was, or compressed.
+    """
+    place = Folder(folder)
+    place.require()
+    with place.writing():
+        saved = 0
+        for number in place.solved:
+            cls, about, _ = place.load(number)
+            saved += place.compress(cls, number, {key: about[key] for key in ("kind", "metric")})
+    return saved
+
+
+@dataclass(frozen=True, slots=True)
+class LayerJob:
+    """Layers to solve on other machines, which share the folder."""
+
+    builder: LayerBuilder
+    root: Any
+    wanted: set[int]
+    """The layers, solved ones among them; those that are found to be needed join them."""
+    report: Callable[[str, str, float], None]
+    """To be called now and then: a layer's name, what is done there, and how much of that."""
+
+
+Elsewhere = Callable[[LayerJob], str]
+"""Other machines: they do a job, and return why that ended: "done", or it was ended early."""
+
+
+def build_tablebase(
+    root: Any,
+    folder: str | os.PathLike[str],
+    *,
+    layers: Sequence[str] = (),
+    through: str | None = None,
+    settings: Settings | None = None,
+    stop: threading.Event | None = None,
+    progress: Callable[[BuildProgress], None] | None = None,
+    elsewhere: Elsewhere | None = None,
+) -> str:
+    """Solve a game's positions and keep them in a folder; return why that ended.
+
+    It is done, or was stopped or interrupted: then the same call goes on.  Of a game with indices
+    those layers are solved to which *root* leads, or the *layers* with these names and all
+    that they lead to, or all up to the one that *through* names.  Of other games all positions that
+    can be reached from *root*.  *progress* is called now and then.  *elsewhere* solves layers in
+    place of threads here: a cluster does so.
+
+    :class:`CutnodeError` if there is too little room, the folder is another tablebase's, or
+    another process writes there; :class:`GameError` if the game breaks the contract.
+    """
+    settings = settings or Settings()
+    place = Folder(folder)
+    with place.writing():
+        build = _Build(coerce(root), place, settings, () if stop is None else (stop,), progress)
+        try:
+            return build.run(layers, through, elsewhere)
+        except StoppedError as stopped:
+            return str(stopped)
+
+
+class _Build:
+    """A tablebase that is being built."""
+
+    def __init__(
+        self,
+        root: Any,
+        folder: Folder,
+        settings: Settings,
+        stops: Sequence[threading.Event],
+        progress: Callable[[BuildProgress], None] | None,
+    ):
+        self.root, self.folder, self.settings, self.stops = root, folder, settings, stops
+        self.cls: Any = type(root)
+        self.progress = progress
+        self._started = time.monotonic()
+        self._solved_before = 0
+        self._wanted: set[int] = set()
+
+    def run(self, layers: Sequence[str], through: str | None, elsewhere: Elsewhere | None) -> str:
+        """Solve what is wanted and is not there yet; return why that ended."""
+        self.space = space = self._find_space()
+        self.builder = LayerBuilder(self.folder, space, self.settings, self.stops, self._tell)
+        self.directory = self.builder.directory
+        self._solved_before = sum(table.size for table in self.directory.layers.values())
+        self._wanted = set(self._find_wanted(layers, through))
+        if elsewhere is not None:
+            return elsewhere(LayerJob(self.builder, self.root, self._wanted, self._report))
+        solve_layers(space, self.directory, self._wanted, self._solve)
+        return "done"
+
+    def _find_space(self) -> Space:
+        if defines(self.cls, "index"):
+            return indexed(self.root)
+        if is_plain(self.cls):
+            raise GameError(
+                f"{game_name(self.cls)} is plain Python: a tablebase in a folder is of compiled "
+                f"rules, so add types and @compiled"
+            )
+        root = position_text(self.root)
+        known = self.folder.load_space(self.root)
+        if known is not None:
+            about, space = known
+            if about.get("root") != root:
+                raise CutnodeError(
+                    f"{self.folder.path} has a tablebase that begins at {about.get('root')!r}, not "
+                    f"at {root!r}: build into another folder"
+                )
+            return space
+        most = self.settings.memory // BYTES_OF_POSITION
+        found = enumerated(self.root, most, self.stops)
+        if found is None:
+            raise CutnodeError(
+                f"more than {most:,} positions of {game_name(self.cls)} can be reached, which "
+                f"takes more than {self.settings.memory / 2**20:,.0f} MiB: allow more memory, "
+                f"begin at a later position, or let the game number its positions (index, layer)"
+            )
+        self.folder.save_space(found, {"root": root})
+        return found
+
+    def _find_wanted(self, layers: Sequence[str], through: str | None) -> Iterable[int]:
+        space = self.space
+        if through is not None:
+            return range(space.number_of(through) + 1)
+        if layers:
+            return [space.number_of(name) for name in layers]
+        first = space.first_layer(self.root)
+        return range(first + 1) if kind_of(self.cls) == CHANCES else [first]
+
+    def _solve(self, number: int) -> LayerTable:
+        """Solve a layer and keep it."""
+        self._wanted.add(number)
+        return self.builder.solve(number)
+
+    def _tell(self, work: LayerWork) -> None:
+        """Report how far the build has come."""
+        if self.progress is not None:
+            self._report(self.space.names[work.number], *work.step())
+
+    def _report(self, layer: str, step: str, part: float) -> None:
+        if self.progress is None:
+            return
+        sizes = self.space.sizes
+        solved = sum(table.size for table in self.directory.layers.values())
+        total = max(sum(sizes[number] for number in self._wanted), solved)
+        seconds = time.monotonic() - self._started
+        fresh = solved - self._solved_before
+        left = seconds * (total - solved) / fresh if fresh > 0 else None
+        self.progress(BuildProgress(layer, step, part, solved, total, seconds, left))

@@ -1,0 +1,271 @@
+"""Games of chance: the expected value of each position of a layer, by value iteration.
+
+The values of a layer are computed again and again from each other (Gauss-Seidel sweeps), until they
+hardly change.  A sweep notes the best moves, where they stay in the layer; between two such sweeps
+values are computed as if these were the best, many times, since that takes a tenth of the time
+(modified policy iteration).  Every few sweeps the part of the change that shrinks the slowest is
+added at once as the sum of its geometric series (Aitken).  None of that proves anything.
+
+Then it is proven: lower and upper bounds, at first the values minus and plus a tolerance, are
+computed from each other.  If after some sweeps every lower bound is higher than it was, and every
+upper one lower, then the value lies between them: suppose it is further above an upper bound than
+above any other, by *m*; bounds that are greater by *m* everywhere would hold, and computing them
+anew makes that one smaller than the value, while a value is its own backup.  So the bounds hold for
+any game, and also show that play which goes on forever does not matter.  Where that fails, bounds
+are computed from the limits of all values on, which always holds and takes longer (interval
+iteration).
+
+Sources: L. Shapley, "Stochastic games" (1953); M. Puterman and M. Shin, "Modified policy iteration
+algorithms for discounted Markov decision problems" (1978); S. Haddad and B. Monmege, "Interval
+iteration algorithm for MDPs and IMDPs" (2018); that a guess is checked by computing it once more,
+A. Hartmanns and B. Kaminski, "Optimistic value iteration" (2020); A. Aitken, "On Bernoulli's
+numerical solution of algebraic equations" (1926).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cutnode.contract.dispatch import value_limit
+from cutnode.contract.errors import GameError
+from cutnode.contract.verbs import chance, outcome
+from cutnode.kernels.layer_iteration import MOST_SLOTS, NO_EDGE, Choices, sweep, sweep_choices
+from cutnode.kernels.retrograde import MISSING
+from cutnode.tablebases.retrograde import MissingLayerError
+from cutnode.tablebases.scratch import Scratch, parts
+from cutnode.tablebases.spaces import Space
+from cutnode.tablebases.tables import Directory
+from cutnode.tablebases.threads import LayerThreads
+
+__all__ = ["ChanceLayer"]
+
+EXTRAPOLATE = 6
+"""Sweeps between two additions of a geometric series."""
+
+MOST_RATIO = 0.97
+"""Of a series that is summed."""
+
+PROOF_SWEEPS = 20
+"""Bounds are computed so often, before it is given up that all of them get better."""
+
+CALM = 1 / 40
+"""Values change by no more than this part of the tolerance before they are proven."""
+
+CHEAP_SWEEPS = 60
+"""At most so many between two sweeps over all moves,"""
+
+CALMER = 1 / 100
+"""and not more than until values change by this part of what they changed in the last of these."""
+
+MOST_INDICES = 1 << 31
+"""Edges name indices below that."""
+
+MOST_PATIENCE = 60
+"""Sweeps in which values do not get calmer, after which iterating is given up."""
+
+NOTHING = np.zeros(0)
+NO_CHOICES = Choices(np.zeros(0, np.uint32), np.zeros(0))
+
+
+class ChanceLayer:
+    """The iteration of a layer: ``values`` and the ``error`` that they have at most."""
+
+    def __init__(
+        self,
+        space: Space,
+        number: int,
+        directory: Directory,
+        threads: LayerThreads,
+        tolerance: float,
+        scratch: Scratch,
+    ):
+        self.space, self.number, self.threads = space, number, threads
+        self.tolerance = tolerance
+        self.tables = directory.numbers
+        size = space.sizes[number]
+        self.values, self._changes = scratch.zeros(size, float), scratch.zeros(size, float)
+        self._scratch = scratch
+        self.memory = scratch.memory
+        """Bytes that are left for the best moves."""
+        self.sweeps = 0
+        """Of values, and of bounds twice."""
+        self.error = max((table.error for table in directory.layers.values()), default=0.0)
+        """Of the layers before, which it adds to."""
+        self._limit = value_limit(space.cls)
+
+    @property
+    def step(self) -> str:
+        """What is done now."""
+        return f"sweep {self.sweeps + 1}"
+
+    def state(self) -> tuple[dict[str, Any], Any]:
+        """Return the number of sweeps, and the values as they are."""
+        return {"sweeps": self.sweeps}, self.values
+
+    def restore(self, numbers: dict[str, Any], values: Any) -> None:
+        """Go on from a state."""
+        self.values[:] = values
+        self.sweeps = int(numbers["sweeps"])
+
+    def solve(self, pause: Callable[[], None] | None = None) -> None:
+        """Find all values, within the tolerance more than the error of earlier layers.
+
+        *pause* is called between sweeps.
+        """
+        margin = self.error + self.tolerance
+        calm = self.tolerance * CALM
+        for _ in range(3):
+            self._iterate(calm, pause)
+            if self._prove(margin):
+                return
+            calm /= 10
+        self._bound(margin)
+
+    def _sweep(
+        self, own: Any, other: Any, changes: Any, side: float, choices: Choices
+    ) -> dict[str, float]:
+        """Compute *own* once; return the sums over the threads, and the largest change."""
+        threads, space = self.threads, self.space
+        self._clear(side)
+        threads.run(sweep, self.tables, space.words, None, own, other, changes, choices, space.room)
+        self.sweeps += 1
+        for memory in threads.memories:
+            if memory["fault"] == MISSING:
+                raise MissingLayerError(int(memory["fault_layer"]))
+        bad = max(threads.each("bad_index"))
+        if bad:
+            raise GameError(self.complaint(int(bad) - 1))
+        return self._counts()
+
+    def _clear(self, side: float) -> None:
+        self.threads.set(side=side, held=0, largest=0, product=0, square=0, done=0)
+
+    def _counts(self) -> dict[str, float]:
+        each = self.threads.each
+        sums = {name: float(sum(each(name))) for name in ("held", "product", "square")}
+        return {**sums, "largest": float(max(each("largest")))}
+
+    def _iterate(self, calm: float, pause: Callable[[], None] | None) -> None:
+        """Sweep until no value changes by more than *calm*, or they do not get calmer."""
+        changes = self._changes
+        changes[:] = 0
+        choices = self._room_for_choices()
+        least, patience = math.inf, 0
+        since = 0
+        while True:
+            found = self._sweep(self.values, self.values, changes, 0.0, choices)
+            largest = found["largest"]
+            if largest <= calm:
+                return
+            least, patience = min(least, largest), 0 if largest < least else patience + 1
+            if patience > MOST_PATIENCE:
+                return
+            if max(self.threads.each("irregular")):
+                choices = NO_CHOICES
+            if len(choices.rest):
+                self._follow(choices, changes, max(largest * CALMER, calm / 4))
+            else:
+                since = self._extrapolate(found, changes, since + 1, 4 * calm)
+            if pause is not None:
+                pause()
+
+    def _room_for_choices(self) -> Choices:
+        """Return room for the best moves, as many as outcomes of chance; none if it is too much."""
+        size = len(self.values)
+        if size == 0:
+            return NO_CHOICES
+        position = self.space.position(self.number, 0)
+        slots = 1 if outcome(position)[0] else max(chance(position), 1)
+        self.threads.set(slots=slots, irregular=0)
+        needed = size * (4 * slots + 8)
+        if slots > MOST_SLOTS or size >= MOST_INDICES or needed > self.memory:
+            return NO_CHOICES
+        return Choices(np.full(size * slots, NO_EDGE, np.uint32), np.zeros(size))
+
+    def _follow(self, choices: Choices, changes: Any, calm: float) -> None:
+        """Compute values as if the noted moves were best, until they change by *calm* at most."""
+        odds = np.max([memory.words["odds"] for memory in self.threads.memories], axis=0)
+        for memory in self.threads.memories:
+            memory.words["odds"][:] = odds
+        since = 0
+        changes[:] = 0
+        for _ in range(CHEAP_SWEEPS):
+            self._clear(0.0)
+            self.threads.run_all(sweep_choices, choices, self.values, changes)
+            found = self._counts()
+            if found["largest"] <= calm:
+                break
+            since = self._extrapolate(found, changes, since + 1, 4 * calm)
+        changes[:] = 0
+
+    def _extrapolate(self, found: dict[str, float], changes: Any, since: int, least: float) -> int:
+        """Add what later changes sum up to, now and then; return the sweeps since that was done."""
+        ratio = found["product"] / found["square"] if found["square"] else 0.0
+        if since < EXTRAPOLATE or not 0 < ratio < MOST_RATIO or found["largest"] <= least:
+            return since
+        changes *= ratio / (1 - ratio)
+        self.values += changes
+        changes[:] = 0
+        return 0
+
+    @functools.cached_property
+    def _bounds(self) -> tuple[Any, Any]:
+        """Room for lower and upper bounds: where changes were, and moves, which are not needed."""
+        return self._changes, self._scratch.zeros(len(self.values), float)
+
+    def _prove(self, margin: float) -> bool:
+        """Return whether the values are shown to be within a margin of the truth."""
+        low, high = self._bounds
+        np.subtract(self.values, margin, out=low)
+        np.add(self.values, margin, out=high)
+        for _ in range(PROOF_SWEEPS):
+            held = self._sweep(low, high, NOTHING, -1.0, NO_CHOICES)["held"]
+            held += self._sweep(high, low, NOTHING, 1.0, NO_CHOICES)["held"]
+            if held == 0 or self._all_closer(low, high, margin):
+                self._take(low, high)
+                return True
+        return False
+
+    def _all_closer(self, low: Any, high: Any, margin: float) -> bool:
+        for part in parts(len(low)):
+            values = self.values[part]
+            # Of indices that are no position's, values are not numbers: nothing is worse there.
+            if ((low[part] <= values - margin) | (high[part] >= values + margin)).any():
+                return False
+        return True
+
+    def _take(self, low: Any, high: Any) -> None:
+        """Take bounds that hold: the value is between them."""
+        self.error = _widest(low, high) / 2
+        np.add(low, high, out=self.values)
+        self.values /= 2
+
+    def _bound(self, margin: float) -> None:
+        """Narrow bounds from the limits of values on."""
+        low, high = self._bounds
+        low[:], high[:] = -self._limit, self._limit
+        while True:
+            largest = self._sweep(low, high, NOTHING, -1.0, NO_CHOICES)["largest"]
+            upper = self._sweep(high, low, NOTHING, 1.0, NO_CHOICES)["largest"]
+            largest = max(largest, upper)
+            if _widest(low, high) <= 2 * margin or largest <= margin * 1e-6:
+                self._take(low, high)
+                return
+
+    def complaint(self, number: int) -> str:
+        """Say where play leads out of the layers."""
+        return (
+            f"from index {number:,} of layer {self.space.names[self.number]} play leads to a later "
+            f"layer, or to a position without an index whose moves do"
+        )
+
+
+def _widest(low: Any, high: Any) -> float:
+    """Return the largest difference of two bounds, 0 if there is none."""
+    widths = (np.nanmax(high[part] - low[part], initial=0.0) for part in parts(len(low)))
+    return float(max(widths, default=0.0))

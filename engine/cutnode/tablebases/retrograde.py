@@ -1,0 +1,237 @@
+"""Win, draw and loss with distance for each position of a layer, by retrograde analysis.
+
+The first step looks at each position forwards: it is over, or won by a move that leaves the layer,
+or lost because all do and lose.  Then, distance by distance, the predecessors of the positions that
+are decided at one distance are treated: a predecessor whose move there wins is won in one ply more;
+another one is touched, and looked at forwards once in the pass, since it is lost if now all its
+moves lose.  What is never decided is a draw: there the game can go on forever, or ends drawn.
+
+Predecessors come from the game (``retreats``), or else from a list of all moves within the layer,
+which is made beforehand: 4 bytes a move and 8 a position.  If there is no memory for that, each
+pass touches all positions that are not decided yet, or are won in more plies.
+
+Sources: K. Thompson, "Retrograde analysis of certain endgames" (1986); layers and the counting of
+draws as infinite play, R. Gasser, "Solving Nine Men's Morris" (1996).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from cutnode.contract.dispatch import defines, game_name, is_plain
+from cutnode.contract.errors import GameError
+from cutnode.kernels.retrograde import (
+    BEYOND,
+    BLOCK_SHIFT,
+    CHECK,
+    DRAWN,
+    HOLE,
+    MISSING,
+    MOST_DISTANCE,
+    STUCK,
+    TOUCH,
+    TOUCHED,
+    WIN,
+    begin,
+    propagate,
+    write_edges,
+)
+from cutnode.tablebases.scratch import Scratch, parts
+from cutnode.tablebases.spaces import Space
+from cutnode.tablebases.tables import Directory
+from cutnode.tablebases.threads import LayerThreads
+
+__all__ = ["MissingLayerError", "RetrogradeLayer", "code_type"]
+
+LARGEST_EDGES = 1 << 30
+"""Edges name indices below that."""
+
+
+class MissingLayerError(Exception):
+    """Play leads to a layer that is not solved yet: its number."""
+
+
+class RetrogradeLayer:
+    """The analysis of a layer: ``codes``, one for each index, and ``distance``, the next pass."""
+
+    def __init__(
+        self,
+        space: Space,
+        number: int,
+        directory: Directory,
+        threads: LayerThreads,
+        *,
+        conversion: bool,
+        scratch: Scratch,
+    ):
+        self.space, self.number, self.threads = space, number, threads
+        self.tables = directory.numbers
+        size = space.sizes[number]
+        self.blocks = -(-size // (1 << BLOCK_SHIFT))
+        self.codes = scratch.zeros(size, code_type(space.cls))
+        self.memory = scratch.memory
+        """Bytes that are left for moves."""
+        self.distance = 0
+        self.begun = False
+        self._touched = np.zeros(self.blocks, np.uint8)
+        farthest = max((table.farthest for table in directory.layers.values()), default=0)
+        self._due = np.zeros((4 if conversion else farthest + 4, self.blocks), np.uint8)
+        self._firsts = np.zeros(0, np.int64)
+        self._edges = np.zeros(0, np.uint32)
+        self._sweeping = self._swept = False
+        threads.set(conversion=conversion)
+
+    def solve(self, pause: Callable[[], None] | None = None) -> None:
+        """Decide all positions; *pause* is called before each pass."""
+        if not self.begun:
+            self.begin()
+        elif self._swept:
+            self.sweep(self.distance)
+        self._find_predecessors()
+        while self.distance < len(self._due):
+            if pause is not None:
+                pause()
+            if self._sweeping:
+                self.sweep(self.distance)
+            elif self._due[self.distance].any():
+                self._pass((WIN, TOUCH, CHECK))
+            self.distance += 1
+            if self._sweeping and not self._due[self.distance :].any():
+                break
+
+    @property
+    def step(self) -> str:
+        """What is done now."""
+        if not self.begun:
+            return "first look"
+        return f"distance {self.distance}" if len(self._firsts) or self.distance else "moves back"
+
+    def state(self) -> tuple[dict[str, Any], Any] | None:
+        """Return the distance of the pass that comes next or runs, and the codes."""
+        about = {"distance": self.distance, "sweeping": self._sweeping}
+        return (about, self.codes) if self.begun else None
+
+    def restore(self, numbers: dict[str, Any], codes: Any) -> None:
+        """Go on from a state: with the whole of its pass, which changes nothing that is done.
+
+        In a sweep that was ended, wins by leaving the layer are not known any more, so that is done
+        again in any case.
+        """
+        for part in parts(len(codes)):
+            self.codes[part] = np.where(codes[part] == TOUCHED, 0, codes[part])
+        self.distance = int(numbers["distance"])
+        self._swept = bool(numbers["sweeping"])
+        self.begun = True
+        size = 1 << BLOCK_SHIFT
+        for block in range(self.blocks):
+            part = self.codes[block * size : (block + 1) * size].astype(np.int64)
+            found = np.unique(np.abs(part[(part != HOLE) & (part != DRAWN) & (part != 0)]) - 1)
+            if len(found):
+                self._make_due(int(found[-1]))
+                self._due[found, block] = 1
+
+    def begin(self) -> None:
+        """Decide what does not depend on other positions of the layer."""
+        self.threads.set(done=0)
+        self._run(begin, self.tables, self.space.words, None, self.codes, self._due)
+        self.begun = True
+
+    def _run(self, kernel: Any, *arguments: Any) -> None:
+        """Call a kernel; :class:`GameError` if it finds that something is wrong with the game."""
+        self.threads.run(kernel, *arguments, self.space.room)
+        for memory in self.threads.memories:
+            fault = int(memory["fault"])
+            if fault == MISSING:
+                raise MissingLayerError(int(memory["fault_layer"]))
+            if fault:
+                raise GameError(self._complaint(fault, int(memory["fault_index"])))
+
+    def _complaint(self, fault: int, number: int) -> str:
+        name = self.space.names[self.number]
+        if fault == BEYOND:
+            return (
+                f"{game_name(self.space.cls)}: from index {number:,} of layer {name} play leads to "
+                f"a later layer, to an index that is none, or to a position without an index whose "
+                f"moves do"
+            )
+        if fault == STUCK:
+            return self.space.stuck(self.number, number)
+        return f"{game_name(self.space.cls)}: layer {name} has distances beyond {MOST_DISTANCE}"
+
+    def _find_predecessors(self) -> None:
+        """List the moves within the layer, if the game does not say them and there is room."""
+        through = any(self.threads.each("through"))
+        self.threads.set(wins_known=int(not through))
+        if defines(self.space.cls, "retreats") and not through:
+            return
+        size = len(self.codes)
+        room = self.memory - 2 * size - 8 * (size + 1)
+        self._sweeping = size >= LARGEST_EDGES or room < 0
+        if self._sweeping:
+            return
+        firsts = np.zeros(size + 1, np.int64)
+        arguments = self.tables, self.space.words, None, self.codes, firsts
+        self._run(write_edges, *arguments, np.zeros(0, np.uint32))
+        edges = int(firsts.sum())
+        self._sweeping = 4 * edges > room
+        if self._sweeping:
+            return
+        np.cumsum(firsts, out=firsts)
+        self._edges = np.zeros(max(edges, 1), np.uint32)
+        self._run(write_edges, *arguments[:-1], firsts, self._edges)
+        firsts[1:] = firsts[:-1].copy()  # each has gone up to where the next begins
+        firsts[0] = 0
+        self._firsts = firsts
+
+    def _make_due(self, distance: int) -> None:
+        """Make room for distances up to one and a few more."""
+        rows = distance + 4
+        if rows > MOST_DISTANCE:
+            raise GameError(self._complaint(0, 0))
+        if rows > len(self._due):
+            more = max(rows, len(self._due) * 3 // 2) - len(self._due)
+            self._due = np.concatenate((self._due, np.zeros((more, self.blocks), np.uint8)))
+
+    def sweep(self, distance: int, share: int = 0, shares: int = 1) -> int:
+        """Look at all positions that are not decided, when those up to a distance are.
+
+        Or at those in a share of the blocks.  A win by leaving the layer may still be found to be
+        one in fewer plies, until so many are reached.  Return the longest distance found so far.
+        """
+        self.distance = distance
+        for codes in self.blocks_of(share, shares):
+            codes[(codes == 0) | ((codes > distance + 2) & (codes < TOUCHED))] = TOUCHED
+        self._touched[share::shares] = 1
+        self.threads.set(wins_known=0)
+        self._pass((CHECK,))
+        return int(max(self.threads.each("farthest")))
+
+    def blocks_of(self, share: int, shares: int) -> Iterator[Any]:
+        """Yield the codes of each block of a share: of *n* shares each has every n-th block."""
+        for block in range(share, self.blocks, shares):
+            yield self.codes[block << BLOCK_SHIFT : (block + 1) << BLOCK_SHIFT]
+
+    def _pass(self, phases: tuple[int, ...]) -> None:
+        """Treat the predecessors of all positions that are decided at the next distance."""
+        self._make_due(self.distance + 2)
+        for phase in phases:
+            self.threads.set(phase=phase, distance=self.distance, done=0)
+            self._run(
+                propagate,
+                self.tables,
+                self.space.words,
+                None,
+                self.codes,
+                self._due,
+                self._touched,
+                self._firsts,
+                self._edges,
+            )
+
+
+def code_type(cls: Any) -> Any:
+    """Return the type of an array of codes: in plain Python one that does not overflow."""
+    return np.int64 if is_plain(cls) else np.int16

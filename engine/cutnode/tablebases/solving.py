@@ -1,0 +1,176 @@
+"""Solving the layers of a game, one after the other."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cutnode.contract.choices import LAYER_MEMORY, METRICS
+from cutnode.contract.dispatch import game_name, value_limit
+from cutnode.contract.errors import CutnodeError
+from cutnode.kernels.clock import Clock
+from cutnode.kernels.layer_iteration import SWEEP
+from cutnode.kernels.retrograde import PASS
+from cutnode.tablebases.chances import ChanceLayer
+from cutnode.tablebases.points import THRESHOLD, PointsLayer
+from cutnode.tablebases.retrograde import MissingLayerError, RetrogradeLayer
+from cutnode.tablebases.scratch import Scratch
+from cutnode.tablebases.spaces import Space
+from cutnode.tablebases.tables import (
+    CHANCES,
+    DISTANCES,
+    POINTS,
+    Directory,
+    LayerTable,
+    kind_of,
+    table_of_codes,
+    table_of_values,
+)
+from cutnode.tablebases.threads import LayerThreads
+
+__all__ = ["LayerWork", "Settings", "solve_layers"]
+
+DIGITS = 1e-11
+"""Expected values are within this part of ``VALUE_LIMIT`` of the truth, if nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How layers are solved."""
+
+    metric: str = "dtm"
+    """Which distances are kept: a key of ``METRICS``."""
+    threads: int = 1
+    memory: int = LAYER_MEMORY
+    """Bytes, for the layer that is solved.  What does not fit is on disk, where a folder is."""
+    tolerance: float | None = None
+    """In games of chance: the error of a value, at most; None for a part of ``VALUE_LIMIT``."""
+
+    def __post_init__(self) -> None:
+        if self.metric not in METRICS:
+            raise CutnodeError(f"a metric is one of {', '.join(METRICS)}, not {self.metric!r}")
+        if self.tolerance is not None and not self.tolerance > 0:
+            raise CutnodeError(f"a tolerance is a number, more than 0, not {self.tolerance!r}")
+
+
+BYTES_EACH = {CHANCES: 24, POINTS: 2, DISTANCES: 2}
+"""Of memory for an index of the layer that is solved; moves backwards come on top."""
+
+
+class LayerWork:
+    """The solving of a layer, which can be saved and taken up again.
+
+    The layers to which its moves lead have to be in the directory.  *look* is called now and then,
+    and *clock* limits all of it.  What there is no memory for is kept in a *folder*.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        number: int,
+        directory: Directory,
+        settings: Settings,
+        *,
+        stops: Sequence[threading.Event] = (),
+        look: Callable[[LayerWork], None] | None = None,
+        clock: Clock | None = None,
+        folder: Path | None = None,
+    ):
+        self.space, self.number, self.settings = space, number, settings
+        self.kind = kind_of(space.cls)
+        self.size = space.sizes[number]
+        self.error_before = max((table.error for table in directory.layers.values()), default=0.0)
+        if folder is None:
+            self._require_memory()
+        scratch = Scratch(settings.memory, folder)
+        dtype = {CHANCES: SWEEP, POINTS: THRESHOLD, DISTANCES: PASS}[self.kind]
+        self.threads = LayerThreads(
+            space,
+            number,
+            dtype,
+            settings.threads,
+            stops,
+            # A layer's memory is freed with the last reference: there must be no circle of them.
+            None if look is None else functools.partial(look, weakref.proxy(self)),
+            clock,
+        )
+        self.layer: ChanceLayer | PointsLayer | RetrogradeLayer
+        if self.kind == CHANCES:
+            whole = settings.tolerance or DIGITS * value_limit(space.cls)
+            self._share = whole / (1.5 * len(space.sizes))
+            self.layer = ChanceLayer(space, number, directory, self.threads, self._share, scratch)
+        elif self.kind == POINTS:
+            self.layer = PointsLayer(space, number, directory, self.threads, scratch)
+        else:
+            self.layer = RetrogradeLayer(
+                space,
+                number,
+                directory,
+                self.threads,
+                conversion=settings.metric != "dtm",
+                scratch=scratch,
+            )
+
+    def _require_memory(self) -> None:
+        needed, allowed = self.size * BYTES_EACH[self.kind], self.settings.memory
+        if needed > allowed:
+            raise CutnodeError(
+                f"layer {self.space.names[self.number]} of {game_name(self.space.cls)} has "
+                f"{self.size:,} indices and takes {needed / 2**20:,.0f} MiB, but "
+                f"{allowed / 2**20:,.0f} are allowed: allow more, or split it into more layers"
+            )
+
+    def solve(self, pause: Callable[[], None] | None = None) -> LayerTable:
+        """Solve the layer; *pause* is called now and then, where :meth:`state` can be saved.
+
+        :class:`MissingLayerError` if it leads to a layer that is not there, :class:`StoppedError`
+        if it was ended early.
+        """
+        self.layer.solve(pause)
+        cls, name, layer = self.space.cls, self.space.names[self.number], self.layer
+        if isinstance(layer, ChanceLayer):
+            return table_of_values(
+                cls, self.number, name, layer.values, layer.error, self._share / 2
+            )
+        metric = "points" if isinstance(layer, PointsLayer) else self.settings.metric
+        return table_of_codes(cls, self.number, name, layer.codes, metric)
+
+    def state(self) -> tuple[dict[str, Any], Any] | None:
+        """Return what is known of the layer, numbers and an array; None if that is nothing."""
+        return self.layer.state()
+
+    def restore(self, numbers: dict[str, Any], array: Any) -> None:
+        """Go on from a :meth:`state`."""
+        self.layer.restore(numbers, array)
+
+    def step(self) -> tuple[str, float]:
+        """Return what is done now, and how much of it is."""
+        return self.layer.step, sum(self.threads.each("done")) / max(self.size, 1)
+
+
+def solve_layers(
+    space: Space,
+    directory: Directory,
+    wanted: Iterable[int],
+    solve: Callable[[int], LayerTable],
+) -> None:
+    """Solve layers, each after those to which it leads; *solve* solves one.
+
+    In games of chance, and wherever a layer is found to lead to one that is not there, that comes
+    first.
+    """
+    waiting = sorted(set(wanted), reverse=True)
+    while waiting:
+        number = waiting[-1]
+        if number not in directory.layers:
+            try:
+                directory.add(solve(number))
+            except MissingLayerError as missing:
+                waiting.append(int(missing.args[0]))
+                continue
+        waiting.pop()

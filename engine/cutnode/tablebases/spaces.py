@@ -1,0 +1,178 @@
+"""The positions that a tablebase is about: those with an index, or all that can be reached."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cutnode.compiler.memory import Memory
+from cutnode.contract.dispatch import declared, defines, game_constant, game_name, is_plain
+from cutnode.contract.errors import CutnodeError, GameError
+from cutnode.contract.messages import position_text
+from cutnode.contract.positions import coerce, words_each
+from cutnode.contract.text import quoted
+from cutnode.contract.verbs import index, layer
+from cutnode.kernels.clock import Clock
+from cutnode.kernels.enumeration import REACHED, enumerate_positions
+from cutnode.kernels.tablebase import position_numbered
+from cutnode.runtime.running import KernelCall, run
+
+__all__ = ["Space", "StoppedError", "enumerated", "indexed"]
+
+FIRST_ROOM = 1 << 14
+MOST_POSITIONS = 1 << 30
+
+
+class StoppedError(Exception):
+    """The work on a tablebase was ended before it was done; what was saved of it is kept."""
+
+
+class Space:
+    """Positions by layer and index.
+
+    *sizes* are the numbers of indices of the layers and *names* what people call them.  *keys* are
+    the sorted canonical keys, if positions are enumerated, and *words* what they are made of.
+    *example* is any position of the class.
+    """
+
+    def __init__(
+        self,
+        example: Any,
+        sizes: Sequence[int],
+        names: Sequence[str],
+        keys: Any = None,
+        words: Any = None,
+    ):
+        self.cls: Any = type(example)
+        self.example = example
+        self.sizes = [int(size) for size in sizes]
+        self.names = list(names)
+        self.keys = keys
+        self.words = np.zeros(0, np.uint64) if words is None else words
+
+    @property
+    def is_enumerated(self) -> bool:
+        return self.keys is not None
+
+    @functools.cached_property
+    def room(self) -> int:
+        """``MAX_MOVES``: where a second list of moves begins in a buffer."""
+        return game_constant(self.cls, "MAX_MOVES", 256)
+
+    def buffer(self) -> Any:
+        """Room for two lists of moves."""
+        return np.zeros(2 * self.room, np.int64)
+
+    def position(self, at: int, number: int) -> Any:
+        """Return the position of an index of a layer."""
+        if isinstance(self.words, list):  # positions of rules in plain Python
+            return self.words[number]
+        return position_numbered(self.example, at, number, self.words)
+
+    def stuck(self, at: int, number: int) -> str:
+        """Return in words that a position has no moves and is not over."""
+        text = quoted(position_text(self.position(at, number)))
+        return f"{game_name(self.cls)}: position {text} has no moves, but the game is not over"
+
+    def number_of(self, name: str) -> int:
+        """Return the layer that has a name; :class:`CutnodeError` if none has it."""
+        if name in self.names:
+            return self.names.index(name)
+        few = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
+        raise CutnodeError(
+            f"{game_name(self.cls)} has no layer {quoted(name)}; there are {len(self.names)}: {few}"
+        )
+
+    def first_layer(self, position: Any) -> int:
+        """Return the layer in which a position, or each one that follows it, has an index.
+
+        :class:`CutnodeError` if it has none itself.
+        """
+        if self.is_enumerated:
+            return 0
+        if index(position) < 0:
+            raise CutnodeError(
+                f"the first position of {game_name(self.cls)} has no index: say which layers to "
+                f"solve, of {self.names[0]} to {self.names[-1]}"
+            )
+        return int(layer(position))
+
+
+def indexed(example: Any) -> Space:
+    """Return the positions of a game that says their indices; :class:`GameError` if it is wrong."""
+    cls: Any = type(example)
+    name = game_name(cls)
+    missing = [verb for verb in ("position_at",) if not defines(cls, verb)]
+    sizes = declared(cls, "LAYER_SIZES")
+    if sizes is None:
+        missing.append("LAYER_SIZES")
+    if missing:
+        raise GameError(f"{name} defines index, and so has to define {' and '.join(missing)}")
+    try:
+        sizes = np.asarray(sizes)
+    except ValueError:
+        sizes = np.zeros((0, 0))
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) == 0 or sizes.min() < 0:
+        raise GameError(f"LAYER_SIZES of {name} is a tuple of numbers of indices, one a layer")
+    names = declared(cls, "LAYER_NAMES")
+    if names is None:
+        names = [str(number) for number in range(len(sizes))]
+    if len(names) != len(sizes) or len(set(names)) != len(names):
+        raise GameError(
+            f"LAYER_NAMES of {name} are {len(sizes)} different names, as LAYER_SIZES says"
+        )
+    return Space(coerce(example), sizes.tolist(), names)
+
+
+def enumerated(
+    root: Any, most: int, stops: Sequence[Any] = (), clock: Clock | None = None
+) -> Space | None:
+    """Return all positions that can be reached from one; None if there are more than *most*.
+
+    :class:`StoppedError` if it was ended early.
+    """
+    cls: Any = type(root)
+    root = coerce(root)
+    memory = Memory(cls, REACHED)
+    memory["most"] = game_constant(cls, "MAX_MOVES", 256)
+    go = enumerate_positions.specialise(cls)
+    each = words_each(cls)
+    buffer = np.zeros(memory["most"], np.int64)
+    room = FIRST_ROOM
+    keys = np.empty(0, np.uint64)
+    words: Any = [] if is_plain(cls) else np.empty(0, np.uint64)
+    while True:
+        room = max(2 * room, int(memory["positions"] + 2 * memory["most"]))
+        keys, words = longer(keys, room), longer(words, room * each)
+        slots = np.zeros(1 << (2 * room - 1).bit_length(), np.int32)
+        memory["indexed"] = 0
+        call = functools.partial(go, root, memory.argument, keys, slots, words, buffer)
+        reason = run([KernelCall(call, memory, clock)], stops)
+        if reason:
+            raise StoppedError(reason)
+        found = int(memory["positions"])
+        if found > min(most, MOST_POSITIONS):
+            return None
+        if memory["expanded"] == found:
+            break
+    del slots
+    order = np.argsort(keys[:found])
+    keys = keys[:found][order]
+    if defines(cls, "position_of"):
+        return Space(root, [found], ["all"], keys, keys)
+    if is_plain(cls):
+        return Space(root, [found], ["all"], keys, [words[number] for number in order])
+    rows = words[: found * each].reshape(found, each)
+    return Space(root, [found], ["all"], keys, rows[order].reshape(-1))
+
+
+def longer(array: Any, size: int) -> Any:
+    """Return an array or a list with room for more."""
+    if isinstance(array, list):
+        return array + [None] * (size - len(array))
+    result = np.empty(size, array.dtype)
+    result[: len(array)] = array
+    return result

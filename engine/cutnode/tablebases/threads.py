@@ -1,0 +1,97 @@
+"""A layer of a tablebase as work for several threads."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cutnode.compiler.jit import Kernel
+from cutnode.compiler.memory import Memory
+from cutnode.contract.dispatch import is_plain
+from cutnode.contract.errors import CutnodeError, require_integer
+from cutnode.kernels.clock import Clock
+from cutnode.runtime.running import KernelCall, run
+from cutnode.runtime.threads import MOST_THREADS
+from cutnode.tablebases.spaces import Space, StoppedError
+
+__all__ = ["LayerThreads"]
+
+
+class LayerThreads:
+    """Threads that run the same kernel on parts of a layer.
+
+    Each has a memory of the structured type *dtype*, with ``stop``, ``thread``, ``threads``,
+    ``layer`` and ``done`` among its fields.  *look* is called now and then, and *clock* limits
+    them.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        number: int,
+        dtype: np.dtype[Any],
+        threads: int,
+        stops: Sequence[threading.Event] = (),
+        look: Callable[[], None] | None = None,
+        clock: Clock | None = None,
+    ):
+        if not 1 <= require_integer(threads, "a number of threads") <= MOST_THREADS:
+            raise CutnodeError(f"a number of threads is 1 to {MOST_THREADS}, not {threads}")
+        if is_plain(space.cls):
+            threads = 1
+        self.space = space
+        self.memories = [Memory(space.cls, dtype) for _ in range(threads)]
+        self._buffers = [space.buffer() for _ in range(threads)]
+        self._stops, self._look, self._clock = stops, look, clock
+        for thread, memory in enumerate(self.memories):
+            memory["thread"], memory["threads"], memory["layer"] = thread, threads, number
+
+    def set(self, **numbers: float) -> None:
+        """Set fields of all memories."""
+        for memory in self.memories:
+            for name, number in numbers.items():
+                memory[name] = number
+
+    def take_share(self, share: int, shares: int) -> None:
+        """Let all threads together do a share of the blocks, one of so many, from now on."""
+        for thread, memory in enumerate(self.memories):
+            memory["thread"] = share + shares * thread
+            memory["threads"] = shares * len(self.memories)
+
+    def each(self, name: str) -> list[Any]:
+        """Return a field of all memories."""
+        return [memory[name] for memory in self.memories]
+
+    def run(self, kernel: Kernel, *arguments: Any) -> None:
+        """Call a kernel in all threads: *arguments* follow after the position and the memory.
+
+        ``None`` among them is a buffer for two lists of moves, followed by where the second begins.
+        :class:`StoppedError` if that was ended early.
+        """
+        example = self.space.example
+        self._run(
+            kernel,
+            [
+                [example, memory.argument]
+                + [buffer if argument is None else argument for argument in arguments]
+                for memory, buffer in zip(self.memories, self._buffers, strict=True)
+            ],
+        )
+
+    def run_all(self, kernel: Kernel, *arguments: Any) -> None:
+        """Call a kernel that takes no position in all threads: *arguments* follow the memory."""
+        self._run(kernel, [[memory.argument, *arguments] for memory in self.memories])
+
+    def _run(self, kernel: Kernel, arguments: list[list[Any]]) -> None:
+        go = kernel.specialise(self.space.cls)
+        tasks = [
+            KernelCall(functools.partial(go, *given), memory, self._clock)
+            for given, memory in zip(arguments, self.memories, strict=True)
+        ]
+        reason = run(tasks, self._stops, look=self._look)
+        if reason:
+            raise StoppedError(reason)

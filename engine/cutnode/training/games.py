@@ -1,0 +1,273 @@
+"""Games that a program plays against itself, and the labelled positions that they leave."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cutnode.batches.searching import BatchSearcher
+from cutnode.contract.dispatch import defines, game_constant
+from cutnode.contract.positions import Packed, as_words, words_each
+from cutnode.contract.verbs import MOVES_ROOM, NO_MOVE
+from cutnode.kernels.scores import MOST_ESTIMATE, is_decisive
+from cutnode.kernels.self_play import ANY_MOVE, STEP, advance, decide, mark_quiet
+from cutnode.tablebases.tablebase import Tablebase
+
+__all__ = ["AT_ONCE", "Labelled", "compare", "play_games"]
+
+AT_ONCE = 512
+"""Games that are played at the same time."""
+
+LONGEST = 400
+"""Plies of a game that then counts as a draw, or, if chance would end it, does not count."""
+
+SLIP = 0.04
+"""How often a move is a random one, after the opening."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Positions with what is known of them, each a row, all from the mover's point of view."""
+
+    words: Any
+    """The packed positions: uint64 of ``(positions, words of each)``."""
+    scores: Any
+    """What searches said."""
+    results: Any
+    """What came of the games: the next value that was proven, else the value at the end."""
+    games: Any
+    """The number of the game that each is from."""
+    expected: Any = None
+    """What searches said, as a fit wants it: the odds to win, or points."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended the games."""
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def count(self) -> int:
+        """The number of games."""
+        return len(np.unique(self.games))
+
+
+def moves_player(start: Any) -> Callable[[Any, Any], None]:
+    """A function that plays the moves of *steps* in games whose positions are rows of *words*."""
+    cls: Any = type(start)
+    run = advance.specialise(cls)
+    buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
+    return lambda words, steps: run(start, words.reshape(-1), steps, buffer)
+
+
+def chance_player(start: Any) -> Callable[[Any, Any], None]:
+    """A function that lets chance decide in games whose positions are rows of *words*."""
+    cls: Any = type(start)
+    if not defines(cls, "chance"):
+        return lambda words, steps: None
+    run = decide.specialise(cls)
+    return lambda words, steps: run(start, words.reshape(-1), steps)
+
+
+def quiet_marker(start: Any) -> Callable[[Any, Any], Any]:
+    """A function of packed positions and their best moves: in which nothing is at stake."""
+    cls: Any = type(start)
+    if not (defines(cls, "noisy") or defines(cls, "check")):
+        return lambda words, best: np.ones(len(words), bool)
+    run = mark_quiet.specialise(cls)
+    buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
+
+    def marked(words: Any, best: Any) -> Any:
+        quiet = np.zeros(len(words), np.int64)
+        flat = np.ascontiguousarray(words).reshape(-1)
+        run(start, flat, best.astype(np.int64), quiet, buffer)
+        return quiet != 0
+
+    return marked
+
+
+def play_games(
+    start: Any,
+    searcher: BatchSearcher,
+    *,
+    nodes: int,
+    longest_opening: int,
+    seed: int,
+    seconds: float,
+    games: int = AT_ONCE,
+    tablebase: Tablebase | None = None,
+) -> Labelled:
+    """Play *games* at once, beginning new ones until *seconds* are over.
+
+    Each begins with up to *longest_opening* random moves.  Positions without a result when the time
+    is over are left out, and so are those in which much is at stake: see :func:`quiet_marker`.
+    Ctrl-C ends the games as time does.
+    Of games of chance the positions are kept in which chance has yet to decide, as they are what a
+    search estimates; the score is that of a position after it, no worse on average.
+
+    Where a search proves a value, or a *tablebase* has it, that is the result, and also that of the
+    positions before it.
+    """
+    cls: Any = type(start)
+    chosen = np.random.default_rng(seed)
+    play_moves, let_chance_decide = moves_player(start), chance_player(start)
+    each = words_each(cls)
+    first = as_words([start])
+    steps = np.zeros(games, STEP)
+    words = np.zeros((games, each), np.uint64)
+    opening = np.zeros(games, np.int64)
+    plies = np.zeros(games, np.int64)
+    number = np.zeros(games, np.int64)
+    steps["over"] = 1
+    begun = 0
+    most = min(game_constant(cls, "MAX_PLIES", 512), LONGEST)
+    has_chance = defines(cls, "chance")
+    is_quiet = quiet_marker(start)
+    rows: list[Any] = []
+    finished: dict[int, int] = {}
+    deadline = time.monotonic() + seconds
+    interrupted = False
+
+    def note_ends() -> Any:
+        over = np.flatnonzero((steps["over"] != 0) | (plies >= most))
+        for game in over:
+            if plies[game] > 0 and (steps["over"][game] or not has_chance):
+                finished[int(number[game])] = (
+                    int(steps["value"][game]) if steps["over"][game] else 0
+                )
+        return over
+
+    try:
+        while time.monotonic() <= deadline:
+            over = note_ends()
+            words[over] = first
+            steps["over"][over] = steps["second"][over] = plies[over] = 0
+            steps["random"][over] = chosen.integers(1 << 63, size=len(over), dtype=np.uint64)
+            opening[over] = chosen.integers(0, longest_opening + 1, size=len(over))
+            number[over] = np.arange(begun, begun + len(over))
+            begun += len(over)
+            before, mover = words.copy(), steps["second"].copy()
+            let_chance_decide(words, steps)
+            searched = np.flatnonzero((plies >= opening) & (steps["over"] == 0))
+            steps["move"] = ANY_MOVE
+            if len(searched):
+                found = searcher.search(words[searched].reshape(-1), nodes=nodes)
+                usable = found["move"] != NO_MOVE
+                kept = searched[usable]
+                quiet = is_quiet(words[kept], found["move"][usable])
+                kept, values = kept[quiet], found["value"][usable][quiet]
+                values = np.where(mover[kept] == steps["second"][kept], values, -values)
+                # In a game of chance, what a search proves is true after chance decided.
+                proven = found["proven"][usable][quiet] & (not has_chance)
+                exact = np.where(proven, values_of(cls, values), np.nan)
+                if tablebase is not None:
+                    known = values_in(tablebase, Packed(before[kept].reshape(-1), start))
+                    exact = np.where(np.isnan(known), exact, known)
+                rows.append((before[kept], values, mover[kept], number[kept], exact))
+                slips = chosen.random(len(searched)) < SLIP
+                steps["move"][searched] = np.where(slips | ~usable, ANY_MOVE, found["move"])
+            play_moves(words, steps)
+            plies += 1
+    except KeyboardInterrupt:
+        interrupted = True
+    note_ends()
+    return replace(labelled(rows, finished, each), interrupted=interrupted)
+
+
+def values_of(cls: Any, scores: Any) -> Any:
+    """The values of positions by scores that are proven."""
+    return np.sign(scores) * (np.abs(scores) > MOST_ESTIMATE) if is_decisive(cls) else scores
+
+
+def values_in(tablebase: Tablebase, positions: Packed) -> Any:
+    """The values of positions; not a number where a tablebase does not say it."""
+    entries = map(tablebase.entry, positions)
+    return np.array([np.nan if entry is None else entry.value for entry in entries])
+
+
+def labelled(rows: list[Any], finished: dict[int, int], each: int) -> Labelled:
+    """The positions whose results are known, by what the games that are *finished* came to."""
+    if not rows:
+        empty = np.zeros(0, np.int64)
+        return Labelled(np.zeros((0, each), np.uint64), empty, empty, empty)
+    # Each game's positions in a row.
+    columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
+    order = np.argsort(columns[3], kind="stable")
+    words, scores, second, games, exact = (column[order] for column in columns)
+    last = max(int(games.max(initial=-1)), max(finished, default=-1))
+    ends = np.full(last + 1, np.nan)
+    ends[list(finished)] = list(finished.values())
+    signs = np.where(second != 0, -1, 1)
+    places = np.where(np.isnan(exact), len(exact), np.arange(len(exact)))
+    following = np.minimum.accumulate(places[::-1])[::-1]  # the next that is proven
+    following = np.minimum(following, len(exact) - 1)
+    proven = np.where(games[following] == games, (signs * exact)[following], np.nan)
+    results = signs * np.where(np.isnan(proven), ends[games], proven)
+    ended = ~np.isnan(results)
+    return Labelled(words[ended], scores[ended], results[ended], games[ended])
+
+
+def random_openings(start: Any, count: int, longest: int, seed: int) -> tuple[Any, Any]:
+    """Positions after up to *longest* random moves, packed, and who is to move."""
+    chosen = np.random.default_rng(seed)
+    play_moves, let_chance_decide = moves_player(start), chance_player(start)
+    kept: list[Any] = []
+    while sum(len(words) for words, _ in kept) < count:  # the start itself is always there
+        steps = np.zeros(count, STEP)
+        words = np.tile(as_words([start]), (count, 1))
+        steps["random"] = chosen.integers(1 << 63, size=count, dtype=np.uint64)
+        plies = chosen.integers(0, longest + 1, size=count)
+        for ply in range(longest):
+            steps["move"] = np.where(ply < plies, ANY_MOVE, NO_MOVE)
+            let_chance_decide(words, steps)
+            play_moves(words, steps)
+        going = steps["over"] == 0
+        kept.append((words[going], steps["second"][going]))
+    words, second = (np.concatenate(column)[:count] for column in zip(*kept, strict=True))
+    return words, second
+
+
+def compare(
+    start: Any,
+    searchers: tuple[BatchSearcher, BatchSearcher],
+    *,
+    pairs: int,
+    nodes: tuple[int, int],
+    longest_opening: int,
+    seed: int,
+) -> tuple[int, int, int, int, int]:
+    """Play pairs of games, each opening with both sides, all at the same time.
+
+    *nodes* are those of a move of either searcher.  Both games of a pair have the same numbers for
+    chance.
+
+    Returns the pairs in which the first searcher had 0, 1/2, 1, 3/2 and 2 points.
+    """
+    words, second = random_openings(start, pairs, longest_opening, seed)
+    words, second = np.repeat(words, 2, axis=0), np.repeat(second, 2)
+    steps = np.zeros(2 * pairs, STEP)
+    steps["second"] = second
+    # In every other game the first searcher moves second.
+    first_is_second = np.arange(2 * pairs) % 2
+    numbers = np.random.default_rng(seed).integers(1 << 63, size=pairs, dtype=np.uint64)
+    steps["random"] = np.repeat(numbers, 2)
+    play_moves, let_chance_decide = moves_player(start), chance_player(start)
+    for _ in range(min(game_constant(type(start), "MAX_PLIES", 512), LONGEST)):
+        let_chance_decide(words, steps)
+        if steps["over"].all():
+            break
+        steps["move"] = NO_MOVE
+        for number, searcher in enumerate(searchers):
+            turn = (steps["second"] ^ first_is_second) == number
+            own = np.flatnonzero(turn & (steps["over"] == 0))
+            if len(own):
+                found = searcher.search(words[own].reshape(-1), nodes=nodes[number])
+                steps["move"][own] = np.where(found["move"] == NO_MOVE, ANY_MOVE, found["move"])
+        play_moves(words, steps)
+    values = np.sign(np.where(steps["over"] != 0, steps["value"], 0))
+    points = np.where(first_is_second == 1, -values, values).reshape(-1, 2).sum(axis=1) + 2
+    counts = np.bincount(points, minlength=5)
+    return tuple(map(int, counts))  # type: ignore[return-value]
