@@ -450,7 +450,7 @@ def test_edit_of_the_engine_recompiles_only_what_it_can_change(project):
         for source in (installed / "cutnode" / room).glob("*.py"):
             source.write_text(source.read_text() + "# A comment.\n")
     assert project.run().announced == []
-    kernel = installed / "engine" / "kernels" / "scores.py"
+    kernel = installed / "cutnode" / "kernels" / "scores.py"
     kernel.write_text(kernel.read_text() + "# A comment.\n")
     assert project.run().announced == COMPILED
     assert cache.COMPILED == ("contract", "compiler", "kernels")
