@@ -24,8 +24,6 @@ from cutnode.kernels.scores import is_decisive
 from cutnode.search.given import given_position
 from cutnode.search.record import Record
 
-__all__ = ["Exported", "Playing"]
-
 SAMPLE = 2000
 """So many positions of random games tell how large the numbers of moves are."""
 

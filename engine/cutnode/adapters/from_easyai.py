@@ -27,11 +27,9 @@ import numpy as np
 from cutnode.adapters.states import Rules, adapted_game
 from cutnode.contract.errors import GameError
 from cutnode.contract.extras import extra
-from cutnode.contract.loading import module_of_file
+from cutnode.contract.files import module_of_file
 from cutnode.contract.text import nearest, quoted
 from cutnode.kernels.scores import MOST_ESTIMATE
-
-__all__ = ["adapted"]
 
 PREFIX = "easyai:"
 

@@ -27,8 +27,6 @@ from cutnode.contract.extras import extra
 from cutnode.contract.text import nearest, quoted
 from cutnode.contract.verbs import NO_MOVE
 
-__all__ = ["SHOWN", "adapted"]
-
 SHOWN = frozenset(
     {
         *("breakthrough", "clobber", "connect_four", "dots_and_boxes", "gomoku", "havannah", "hex"),

@@ -20,8 +20,6 @@ from cutnode.contract.errors import PositionError
 from cutnode.contract.loading import load_game
 from cutnode.contract.text import quoted
 
-__all__ = ["Rules", "StatePosition", "adapted_game"]
-
 START = "start"
 """The text of the first position, which no step leads to."""
 

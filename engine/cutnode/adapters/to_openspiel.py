@@ -14,8 +14,6 @@ from cutnode.adapters.exported import Exported
 from cutnode.contract.messages import board, chance_text, move_text, position_text
 from cutnode.contract.verbs import chance, chance_outcome
 
-__all__ = ["registered"]
-
 PREFIX = "cutnode_"
 
 Chances = list[tuple[int, float]]

@@ -14,8 +14,6 @@ from cutnode.contract.errors import CutnodeError
 from cutnode.contract.messages import board
 from cutnode.contract.text import quoted
 
-__all__ = ["Environment"]
-
 AGENTS = ("player_0", "player_1")
 
 RENDER_MODES = ("ansi",)

@@ -27,9 +27,6 @@ from cutnode.search.options import require_keywords
 from cutnode.search.solving import require_batches
 from cutnode.storage.books import Book
 
-__all__ = ["build_book"]
-
-
 EXPANDED_AT_ONCE = 4096
 """So many positions are expanded at a time."""
 

@@ -17,8 +17,6 @@ from cutnode.search.engine import Engine
 from cutnode.search.spans import SpanWorker
 from cutnode.search.tree_results import MonteCarloResult
 
-__all__ = ["EngineWorker", "engine_workers"]
-
 
 class EngineWorker(SpanWorker):
     """One thread of a batch, with an engine of its own.

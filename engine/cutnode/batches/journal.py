@@ -33,8 +33,6 @@ from cutnode.contract.errors import CutnodeError
 from cutnode.contract.text import quoted
 from cutnode.storage.files import header, read_header
 
-__all__ = ["Journal"]
-
 VERSION = 1
 KIND = b"cutnode journal\n"
 MARK = b"\xc7\xf1Rj"

@@ -26,18 +26,6 @@ from cutnode.storage.frames import Tabular
 from cutnode.storage.lines import positions_in
 from cutnode.storage.parquet import pyarrow_modules
 
-__all__ = [
-    "FOUND",
-    "ROWS",
-    "SOLVED",
-    "BatchResult",
-    "read_positions",
-    "read_results",
-    "require_whole_scores",
-    "row_dtype",
-    "set_root_moves",
-]
-
 SOLVED = np.dtype(
     [
         ("lower", "<i4"),

@@ -13,8 +13,6 @@ from cutnode.batches.journal import Journal
 from cutnode.contract.stop import CALLED
 from cutnode.contract.verbs import NO_MOVE
 
-__all__ = ["KeptRows"]
-
 SPAN = struct.Struct("<QQ")
 """Before the rows of a record of the journal: the number of the first position, and how many."""
 

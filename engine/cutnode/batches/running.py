@@ -47,14 +47,6 @@ from cutnode.storage.arrays import identity
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = [
-    "BatchProgress",
-    "Job",
-    "JobKeywords",
-    "Remote",
-    "run_batch",
-]
-
 KEEP_SECONDS = 1.0
 """What is done of spans that are not, goes into the journal so often."""
 

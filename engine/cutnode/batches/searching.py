@@ -45,8 +45,6 @@ from cutnode.search.options import (
 from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
 
-__all__ = ["BatchSearchTask", "BatchSearcher", "require_depth", "search_many"]
-
 
 class BatchSearchTask(KernelLoop):
     """One thread's searches of some positions, with a searcher of its own."""

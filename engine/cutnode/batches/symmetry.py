@@ -10,8 +10,6 @@ from cutnode.contract.positions import Packed, coerce
 from cutnode.contract.verbs import NO_MOVE, canonical_move, original_move
 from cutnode.kernels.expansion import canonical_keys
 
-__all__ = ["SymmetryClasses", "keys_of"]
-
 
 class SymmetryClasses:
     """Classes of positions with the same canonical key."""

@@ -9,8 +9,6 @@ import click
 from cutnode.cli.exit_codes import EPILOG
 from cutnode.cli.proving import PROOF, prove_and_print
 
-__all__ = ["analyse"]
-
 
 @click.command(epilog=EPILOG)
 @PROOF

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from cutnode.batches.results import BatchResult
     from cutnode.contract.loading import Game
 
-__all__ = ["LIMITS", "WEAK", "WORK", "batch"]
-
 OUT = ".parquet", ".jsonl"
 """The files that results can be written to, by their endings."""
 

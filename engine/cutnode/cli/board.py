@@ -20,8 +20,6 @@ from cutnode.cli.options import (
 )
 from cutnode.cli.serve import cores, run_service
 
-__all__ = ["board"]
-
 EPILOG = """\
 \b
 GAME      a game, as for `cutnode solve --help`; without it, the page lists

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cutnode.contract.cells import Look
 
-__all__ = ["drawn", "look_of_terminal"]
-
 
 def look_of_terminal(cls: Any) -> Look:
     """Return how boards of a position class are drawn on standard output.

@@ -31,8 +31,6 @@ from cutnode.storage.files import check_file
 if TYPE_CHECKING:
     from cutnode.storage.books import Book
 
-__all__ = ["book"]
-
 
 @click.group()
 def book() -> None:

@@ -12,8 +12,6 @@ import cutnode
 from cutnode.cli.exit_codes import BREAKS_CONTRACT, EPILOG
 from cutnode.cli.options import GAME, games_option, json_option, seed_option
 
-__all__ = ["check"]
-
 
 @click.command(epilog=EPILOG)
 @GAME

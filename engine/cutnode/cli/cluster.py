@@ -40,8 +40,6 @@ from cutnode.contract.text import quoted
 if TYPE_CHECKING:
     from cutnode.cluster.driver import SplitProgress
 
-__all__ = ["cluster"]
-
 EPILOG = """\
 \b
 GAME and POSITION are those of `cutnode solve --help`. The workers need

@@ -22,17 +22,6 @@ from cutnode.contract.collection import described, functions_of_file, game_names
 from cutnode.kernels.techniques import TECHNIQUES, parameters_of
 from cutnode.playing.levels import LEVELS
 
-__all__ = [
-    "Completer",
-    "complete_evaluation",
-    "complete_file",
-    "complete_folder",
-    "complete_game",
-    "complete_parameter",
-    "complete_player",
-    "complete_techniques",
-]
-
 Completer = Callable[[Context, Parameter, str], list[CompletionItem]]
 
 PLAYERS = (

@@ -12,19 +12,6 @@ from typing import NoReturn
 
 import click
 
-__all__ = [
-    "BAD_INPUT",
-    "BREAKS_CONTRACT",
-    "EPILOG",
-    "FAILED",
-    "INTERRUPTED",
-    "NOT_PROVEN",
-    "PIPE_CLOSED",
-    "ended_from_outside",
-    "interrupted",
-    "pipe_closed",
-]
-
 FAILED = 1
 """An unexpected failure."""
 

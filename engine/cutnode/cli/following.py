@@ -16,8 +16,6 @@ import click
 
 from cutnode.lab.study import Follower, Study
 
-__all__ = ["Check", "following"]
-
 EVERY = 10.0
 """Seconds between lines in a log."""
 

@@ -11,8 +11,6 @@ from cutnode.cli.options import json_option
 from cutnode.contract.collection import described, game_names
 from cutnode.contract.errors import CutnodeError
 
-__all__ = ["games"]
-
 
 @click.command()
 @json_option("A JSON object for each game, with some of its variants.")

@@ -19,17 +19,6 @@ from cutnode.storage.files import decoded
 if TYPE_CHECKING:
     from cutnode.contract.loading import Game
 
-__all__ = [
-    "names_in",
-    "numbers_in",
-    "parameters_in",
-    "position_of",
-    "read_lines",
-    "read_positions",
-    "tell_skipped",
-    "with_techniques",
-]
-
 
 def with_techniques(cls: Any, options: dict[str, Any]) -> dict[str, Any]:
     """Return options with the techniques and parameters that those of :data:`CHOSEN` name."""

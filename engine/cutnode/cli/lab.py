@@ -59,8 +59,6 @@ if TYPE_CHECKING:
     from cutnode.lab.experiments import Draw
     from cutnode.lab.study import Study
 
-__all__ = ["lab"]
-
 EPILOG = """\
 \b
 GAME and POSITION are those of `cutnode solve --help`.

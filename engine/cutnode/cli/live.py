@@ -15,8 +15,6 @@ import click
 if TYPE_CHECKING:
     from cutnode.search.handles import Progress
 
-__all__ = ["live"]
-
 LOOK_SECONDS = 0.15
 """A terminal shows the search as it was so long ago, at most."""
 

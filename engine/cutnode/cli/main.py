@@ -37,8 +37,6 @@ from cutnode.contract.notes import notes_to
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["main"]
-
 GROUP = "cutnode.commands"
 """Entry points of this group, ``name = "module:command"``, are commands of click."""
 

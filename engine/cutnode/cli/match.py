@@ -37,8 +37,6 @@ from cutnode.storage.files import check_file, write_whole
 if TYPE_CHECKING:
     from cutnode.playing.matches import MatchResult
 
-__all__ = ["match"]
-
 PLAYERS = """\
 \b
 GAME  as in `cutnode solve --help`.

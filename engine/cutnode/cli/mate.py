@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from cutnode.search.handles import Progress
     from cutnode.search.proofs import ForcedWin
 
-__all__ = ["mate"]
-
 
 @click.command(epilog=EPILOG)
 @positions_of_game

@@ -10,8 +10,6 @@ import click
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.text import quoted
 
-__all__ = ["new"]
-
 
 @click.command(epilog="\b\nFILE      a new file such as my_game.py; nothing is overwritten.")
 @click.argument("file")

@@ -16,19 +16,6 @@ if TYPE_CHECKING:
     from cutnode.search.state_values import Iterated
     from cutnode.search.tree_results import MonteCarloResult, RootMove
 
-__all__ = [
-    "json_line",
-    "json_of_count",
-    "json_of_iteration",
-    "json_of_match",
-    "json_of_position",
-    "json_of_proof",
-    "json_of_search",
-    "json_of_win",
-    "outcomes_of",
-    "output_schema",
-]
-
 
 def output_schema() -> dict[str, Any]:
     """Return the JSON Schema of what commands print."""

@@ -14,8 +14,6 @@ from cutnode.cli.exit_codes import EPILOG
 from cutnode.cli.options import depth_option, positions_of_game
 from cutnode.cli.output import json_of_count
 
-__all__ = ["perft"]
-
 
 @click.command(epilog=EPILOG)
 @positions_of_game

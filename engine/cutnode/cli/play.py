@@ -34,8 +34,6 @@ from cutnode.contract.errors import CutnodeError
 from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.playing.levels import FULL_STRENGTH, LEVELS
 
-__all__ = ["PLAYED", "Terminal", "play"]
-
 PLAYED = """
 \b
 Exit codes: 0 played, 1 an unexpected failure, 2 bad input, 130 interrupted

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 
 import click
 
-__all__ = ["progress_bar"]
-
 SAY_SECONDS = 1.0
 """Seconds between two lines of a log; the last line comes at once."""
 

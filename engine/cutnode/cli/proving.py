@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from cutnode.search.results import Result
     from cutnode.storage.tables import Table
 
-__all__ = ["PROOF", "prove_and_print"]
-
 PROOF = combined(
     positions_of_game,
     weak_option(),

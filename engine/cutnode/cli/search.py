@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from cutnode.search.engine import Engine
     from cutnode.search.handles import Handle
 
-__all__ = ["search"]
-
 
 @click.command(epilog=EPILOG)
 @positions_of_game

@@ -24,8 +24,6 @@ from cutnode.cli.options import (
 )
 from cutnode.contract.extras import extra
 
-__all__ = ["cores", "run_service", "say", "serve"]
-
 NEEDED = {
     *("fastapi", "fastapi_offline", "h11", "prometheus_client"),
     *("pydantic", "starlette", "uvicorn", "websockets"),

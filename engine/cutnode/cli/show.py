@@ -12,8 +12,6 @@ from cutnode.cli.exit_codes import EPILOG
 from cutnode.cli.options import positions_of_game
 from cutnode.cli.output import json_of_position, outcomes_of
 
-__all__ = ["show"]
-
 
 @click.command(epilog=EPILOG)
 @positions_of_game

@@ -11,8 +11,6 @@ from cutnode.cli.exit_codes import EPILOG
 from cutnode.cli.options import option
 from cutnode.cli.proving import PROOF, prove_and_print
 
-__all__ = ["solve"]
-
 
 @click.command(epilog=EPILOG)
 @PROOF

@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["main"]
-
 INTERRUPTED = 130
 """The exit code of :mod:`cutnode.cli.exit_codes`, which is not imported yet."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from cutnode.lab.experiments import Draw
     from cutnode.lab.study import Study
 
-__all__ = ["FORMATS", "MEASURED", "OUTPUTS", "Outputs", "deliver"]
-
 FORMATS = ("table", "json", "csv", "latex", "markdown")
 """What can be printed."""
 

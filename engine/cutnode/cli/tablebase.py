@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from cutnode.tablebases.building import BuildProgress
     from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = ["SOLVED", "solve_and_print", "tablebase"]
-
 FOLDER = click.argument("folder", shell_complete=complete_folder)
 DISTANCES = "; ".join(f"{name}: {meaning}" for name, meaning in METRICS.items())
 

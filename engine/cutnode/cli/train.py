@@ -25,8 +25,6 @@ from cutnode.cli.options import (
 )
 from cutnode.contract.errors import CutnodeError
 
-__all__ = ["train"]
-
 NOT_THE_SAME = 3
 
 EPILOG = """\

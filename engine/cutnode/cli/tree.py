@@ -26,8 +26,6 @@ from cutnode.contract.text import quoted
 from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.storage.files import check_file, write_whole
 
-__all__ = ["tree"]
-
 EPILOG = """\
 \b
 GAME      a game, as for `cutnode solve --help`.

@@ -10,9 +10,6 @@ from cutnode.cli.exit_codes import EPILOG
 from cutnode.cli.options import OWN_GAME, POSITION
 from cutnode.contract.errors import CutnodeError
 
-__all__ = ["verify"]
-
-
 FILE = """\
 \b
 FILE      proofs as `cutnode solve` and `cutnode mate` write them.

@@ -10,8 +10,6 @@ from types import FrameType
 
 import click
 
-__all__ = ["PATIENCE", "telling_of_loops"]
-
 PATIENCE = 5.0
 """Seconds for which one call of a rule is seen to run before a line says so."""
 

@@ -31,8 +31,6 @@ from cutnode.search.solving import require_batches
 from cutnode.storage.arrays import identity
 from cutnode.storage.tables import Table
 
-__all__ = ["SplitProgress", "SplitResult", "solve_split"]
-
 TASK_SECONDS = 0.1
 MOST_QUESTIONS = 64
 """A task asks as many questions as take so long by the mean until then, and no more than that

@@ -13,8 +13,6 @@ from cutnode.tablebases.retrograde import MissingLayerError
 from cutnode.tablebases.shares import SharedLayer
 from cutnode.tablebases.solving import Settings
 
-__all__ = ["FolderOnWorker", "forget_layer", "solve_layer"]
-
 
 @dataclass(frozen=True)
 class FolderOnWorker:

@@ -27,8 +27,6 @@ from cutnode.tablebases.building import BuildProgress, LayerJob
 from cutnode.tablebases.solving import Settings
 from cutnode.tablebases.tables import DISTANCES, kind_of
 
-__all__ = ["LARGE_LAYER", "build_tablebase"]
-
 SHARES_EACH = 8
 """A large layer has so many shares for each worker that there is when it is begun."""
 

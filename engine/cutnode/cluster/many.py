@@ -15,8 +15,6 @@ from cutnode.contract.dispatch import game_name, is_plain
 from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.runtime.running import is_stopped
 
-__all__ = ["search_many", "solve_many"]
-
 TASK_SECONDS = 1.0
 """A task has as many positions as take so long by the mean until then: what a driver that is
 killed loses is about that much of each worker's time."""

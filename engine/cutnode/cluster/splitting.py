@@ -28,9 +28,6 @@ from cutnode.kernels.parameters import FAR_FRACTION
 from cutnode.kernels.solver import question
 from cutnode.kernels.splitting import choose, mark_needed, renew_above, renew_all
 
-__all__ = ["Split"]
-
-
 AHEAD = 2
 """For each so many leaves in flight, one more may be asked for the next question at the root.  Of
 256 pretended workers with a table the speed-up at 6 plies is 27 with 2 (Connect Four after

@@ -18,8 +18,6 @@ from cutnode.contract.extras import extra
 if TYPE_CHECKING:
     from cutnode.cluster.worker import GameOnWorker
 
-__all__ = ["IN_FLIGHT", "PATIENCE", "Tasks", "require_client", "require_distributed"]
-
 IN_FLIGHT = 2
 """So many tasks are in flight for each thread of the cluster: one runs, and one waits there."""
 

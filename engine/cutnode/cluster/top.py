@@ -31,9 +31,6 @@ from cutnode.contract.verbs import INFINITE, NO_MOVE, bounds, canonical, forced
 from cutnode.kernels.solver import resolve
 from cutnode.kernels.splitting import CHILD, NODE, expand, work_dtype
 
-__all__ = ["Top"]
-
-
 BLOCK_CHILDREN = 1 << 17
 """Positions are expanded so many at a time that they have at most about so many children."""
 

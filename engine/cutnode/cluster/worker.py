@@ -37,8 +37,6 @@ from cutnode.search.scouting import scouting
 from cutnode.storage.arrays import rules_digest
 from cutnode.storage.tables import Table
 
-__all__ = ["GameOnWorker", "SentGame", "answer", "batch"]
-
 
 @dataclass(frozen=True)
 class SentGame:

@@ -42,8 +42,6 @@ from cutnode.contract.collection import is_of_engine
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.files import INSTALLED, imported_by
 
-__all__ = ["STARTED", "KernelCache", "announce", "cache_directory", "own_sources"]
-
 KEPT_VERSIONS = 8
 """Cache files kept for each kernel of a game; the oldest are deleted."""
 

@@ -26,8 +26,6 @@ from cutnode.contract.native import is_compiled, result_type
 from cutnode.contract.positions import position_type
 from cutnode.contract.text import nearest
 
-__all__ = ["diagnose", "require_results"]
-
 _SCALARS = {
     "int": types.Integer | types.Boolean,
     "bool": types.Boolean | types.Integer,

@@ -22,8 +22,6 @@ from tokenize import TokenError
 from types import CodeType, FunctionType
 from typing import Any
 
-__all__ = ["folded"]
-
 
 def folded(function: Any, names: dict[str, Any]) -> CodeType:
     """The code of a function where global *names* have these meanings.

@@ -40,8 +40,6 @@ from cutnode.contract.errors import ContractError, CutnodeError
 from cutnode.contract.messages import explained
 from cutnode.contract.native import is_compiled
 
-__all__ = ["Interpretable", "Observer", "interpret", "observed"]
-
 ENGINE = Path(__file__).parents[1]
 
 FRAMES_PER_PLY = 3

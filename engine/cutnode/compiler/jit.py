@@ -62,20 +62,6 @@ from cutnode.contract.errors import CutnodeError, require_callable
 from cutnode.contract.native import KernelCompiler, usable_in_compiled_code
 from cutnode.contract.positions import position_type
 
-__all__ = [
-    "Evaluator",
-    "Kernel",
-    "Numbers",
-    "Position",
-    "Words",
-    "compiled",
-    "jit_enabled",
-    "kernel",
-    "record",
-    "record_for_techniques",
-    "records",
-]
-
 _specialising = threading.RLock()
 
 F = TypeVar("F", bound=Callable[..., Any])

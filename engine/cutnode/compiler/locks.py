@@ -8,8 +8,6 @@ from typing import BinaryIO
 
 from cutnode.contract.errors import CutnodeError
 
-__all__ = ["lock"]
-
 
 def lock(file: BinaryIO) -> bool:
     """Keep other processes, and other openings in this one, from locking a file.

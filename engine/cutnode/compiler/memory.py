@@ -12,8 +12,6 @@ from cutnode.contract.dispatch import is_plain
 from cutnode.contract.native import for_kernel, records
 from cutnode.contract.positions import unpack
 
-__all__ = ["Memory"]
-
 
 class Memory:
     """The zeroed memory that a kernel works in: one field for each of a structured dtype.

@@ -24,8 +24,6 @@ from cutnode.kernels.scores import WIN, is_decisive, limited
 from cutnode.search.api import alphabeta, analyse, minimax, perft
 from cutnode.storage.tables import Table
 
-__all__ = ["COMPILED", "SEARCHES"]
-
 WIDTH = 16
 """Neurons of a network that sees a game's planes."""
 

@@ -9,8 +9,6 @@ from cutnode.contract.dispatch import VERBS
 from cutnode.contract.loading import Game
 from cutnode.contract.notation import FOR_PEOPLE
 
-__all__ = ["Finding", "raised", "raising_verb"]
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -21,15 +21,6 @@ from cutnode.contract.verbs import (
 )
 from cutnode.kernels.scores import final_score, limited
 
-__all__ = [
-    "AFFORDABLE",
-    "Minimax",
-    "UnaffordableError",
-    "chance_outcomes",
-    "children",
-    "same_value",
-]
-
 TO_THE_END = 1 << 30
 """A depth that no game reaches."""
 

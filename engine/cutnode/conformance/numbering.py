@@ -29,8 +29,6 @@ from cutnode.contract.verbs import (
 )
 from cutnode.tablebases.spaces import indexed
 
-__all__ = ["NUMBERING"]
-
 NUMBERING = Properties()
 
 SOME = 8

@@ -37,8 +37,6 @@ from cutnode.contract.verbs import check as in_check
 from cutnode.kernels.parameters import PATTERNS
 from cutnode.search.record import is_over
 
-__all__ = ["ORDER_LIMIT", "RULES", "choice_complaints", "too_large", "word_complaints", "written"]
-
 RULES = Properties()
 
 ORDER_LIMIT = 1_000_000

@@ -37,8 +37,6 @@ from cutnode.contract.notation import FOR_PEOPLE
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import MOVES_ROOM, chance, moves, outcome
 
-__all__ = ["Report", "check", "examine"]
-
 TOGETHER = (
     *(("chance", "chance_outcome"), ("chance_outcome", "chance")),
     ("original_move", "canonical_move"),

@@ -42,8 +42,6 @@ from cutnode.search.record import is_over
 from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
 
-__all__ = ["Line", "Properties", "Property", "Sample", "has_chance"]
-
 COMES_BACK = (
     "let reversible(position, child) be True of moves that can be undone; a position that comes "
     "back is then a draw"

@@ -20,8 +20,6 @@ from cutnode.contract.notation import board_of
 from cutnode.contract.verbs import chance, outcome
 from cutnode.search.record import is_over
 
-__all__ = ["Summary", "drawn_opening"]
-
 OPENING = 2
 """Moves of the opening that is drawn."""
 

@@ -19,8 +19,6 @@ from cutnode.contract.notation import FOR_PEOPLE, board_of, contents_of
 from cutnode.contract.verbs import canonical, play, reversible
 from cutnode.search.record import is_over
 
-__all__ = ["CONSTANTS", "near_names", "suspicions"]
-
 CONSTANTS = (
     *("CELLS", "DECISIVE", "FOCUS", "LAYER_NAMES", "LAYER_SIZES", "MAX_ACTIONS", "MAX_MOVES"),
     *("MAX_PLIES", "MOVE_PATTERN", "PROFILE", "RECORD_SUFFIX", "REPETITIONS"),

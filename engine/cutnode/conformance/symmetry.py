@@ -13,8 +13,6 @@ from cutnode.contract.dispatch import defines
 from cutnode.contract.legal import legal_moves
 from cutnode.contract.verbs import NO_MOVE, canonical, canonical_move, original_move, play, settled
 
-__all__ = ["SYMMETRY"]
-
 SYMMETRY = Properties()
 
 

@@ -13,8 +13,6 @@ from cutnode.contract.legal import legal_moves
 from cutnode.contract.notation import fields_text
 from cutnode.contract.verbs import chance, key
 
-__all__ = ["TEXTS"]
-
 TEXTS = Properties()
 
 NONSENSE = ("?", "nonsense", "-1", "0", "99999999999999999999", "²", "é", "\0", " ", "()")

@@ -12,8 +12,6 @@ from cutnode.contract.legal import legal_moves
 from cutnode.contract.messages import some
 from cutnode.contract.verbs import chance, free_move, outcome, play, plies_left, turn
 
-__all__ = ["TURNS", "odds_complaints"]
-
 TURNS = Properties()
 
 

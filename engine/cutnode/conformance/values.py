@@ -40,8 +40,6 @@ from cutnode.kernels.learned import MOST_STONES
 from cutnode.kernels.optionality import FEATURES
 from cutnode.kernels.scores import is_decisive
 
-__all__ = ["VALUES"]
-
 VALUES = Properties()
 
 DRAWN_EACH = 24

@@ -20,16 +20,6 @@ from cutnode.contract.bits import WORD, Bits
 from cutnode.contract.native import in_compiled_code
 from cutnode.contract.simd import COUNT, VECTOR, WORDS, Words
 
-__all__ = [
-    "integer_at",
-    "integers_here",
-    "short_at",
-    "store_integer",
-    "sum_of_shorts",
-    "word_at",
-    "words_at",
-]
-
 
 def word_at(address: int) -> int:
     """Return the 64-bit word at an address, which need not be aligned."""

@@ -51,22 +51,6 @@ from cutnode.contract.native import (
     usable_in_compiled_code,
 )
 
-__all__ = [
-    "LongBits",
-    "board",
-    "constant",
-    "fields",
-    "key_of_stones",
-    "random_cell",
-    "random_cells",
-    "remade",
-    "reversed_bits",
-    "scratch",
-    "single",
-    "word",
-    "write",
-]
-
 EACH = 64
 """The bits of a word."""
 

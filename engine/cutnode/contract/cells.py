@@ -40,8 +40,6 @@ from typing import TypedDict, Unpack
 from cutnode.contract.errors import GameError, PositionError
 from cutnode.contract.text import is_board, parse_rows, quoted
 
-__all__ = ["STONES", "Cells", "Grid", "Hexagons", "Look", "Points", "Triangles", "counts"]
-
 Place = tuple[float, float]
 """The middle of a cell: to the right, and down."""
 

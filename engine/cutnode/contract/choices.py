@@ -5,28 +5,6 @@ This module imports nothing, so a command line knows all of it before anything i
 
 from __future__ import annotations
 
-__all__ = [
-    "AIMS",
-    "CLUSTER_POSITIONS",
-    "DRIVERS",
-    "ENGINES",
-    "LARGE_LAYER",
-    "LAYER_MEMORY",
-    "METRICS",
-    "MOST_ELO",
-    "MOST_PROOF_SHARE",
-    "PRIORS",
-    "RECORDED_NODES",
-    "RECORDED_SEARCHES",
-    "ROLLOUTS",
-    "SEARCHES",
-    "SELECTIONS",
-    "SOLVERS",
-    "STYLES",
-    "TREE_ENDINGS",
-    "TREE_MEMORY",
-]
-
 DRIVERS = ("alphabeta", "mtdf")
 """How a depth is searched: with a window around the last score, or with null windows only,
 from the last score on (MTD(f), A. Plaat et al., 1996)."""

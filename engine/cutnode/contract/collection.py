@@ -11,21 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "COLLECTION",
-    "EVALUATION",
-    "FOLDER",
-    "PACKAGE",
-    "Description",
-    "described",
-    "former_name",
-    "functions_of_file",
-    "game_names",
-    "is_file_of_engine",
-    "is_of_engine",
-    "position_sets",
-]
-
 COLLECTION = "cutnode.games"
 """The package whose modules are known by their bare names."""
 
@@ -69,6 +54,14 @@ def former_name(module: str) -> str:
     for name, former in FORMER.items():
         if f"{module}.".startswith(f"{name}."):
             return former + module.removeprefix(name)
+    return module
+
+
+def present_name(module: str) -> str:
+    """Return the present name of a module that :func:`former_name` may have named."""
+    for name, former in FORMER.items():
+        if module.startswith(f"{former}."):
+            return name + module.removeprefix(former)
     return module
 
 

@@ -29,8 +29,6 @@ from numba.np.numpy_support import from_dtype
 from cutnode.contract.errors import GameError
 from cutnode.contract.native import in_compiled_code
 
-__all__ = ["Constant", "ConstantType", "pointer", "symbol_of"]
-
 _kept: list[Any] = []
 """Every array whose address machine code may hold."""
 

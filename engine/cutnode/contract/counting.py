@@ -13,8 +13,6 @@ from numba.extending import typeof_impl
 from cutnode.contract.native import in_compiled_code, usable_in_compiled_code
 from cutnode.contract.verbs import moves, outcome
 
-__all__ = ["NOWHERE", "count_moves", "listed"]
-
 
 class Nowhere:
     """A buffer that takes what is written to it and keeps nothing; there is nothing to read."""

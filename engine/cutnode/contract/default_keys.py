@@ -19,8 +19,6 @@ from cutnode.contract.bits import WORD, Bits, mix
 from cutnode.contract.native import in_compiled_code
 from cutnode.contract.positions import as_word, field_kinds, to_word
 
-__all__ = ["key_of_fields"]
-
 
 def key_of_fields(position: Any) -> int:
     """Return a word made of all fields; equal positions have equal words."""

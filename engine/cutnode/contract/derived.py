@@ -12,17 +12,6 @@ from typing import Any
 from cutnode.contract.dispatch import defines, derived, game_constant, value_limit
 from cutnode.contract.verbs import free_move, same_turn, turn
 
-__all__ = [
-    "is_free_move",
-    "knows_gains",
-    "least_focus",
-    "most_moves",
-    "most_value",
-    "recurs",
-    "same_after_chance",
-    "side",
-]
-
 
 @derived
 def same_after_chance(cls: type) -> Callable[..., Any]:

@@ -24,28 +24,6 @@ from cutnode.contract.guarding import guard
 from cutnode.contract.native import in_compiled_code, is_compiled
 from cutnode.contract.numbering import numbering
 
-__all__ = [
-    "DERIVED",
-    "DISPATCHED",
-    "HOOKED",
-    "MAX_VALUE",
-    "PLAIN_COPY",
-    "REQUIRED",
-    "VERBS",
-    "bind",
-    "declared",
-    "defines",
-    "derived",
-    "game_constant",
-    "game_name",
-    "is_plain",
-    "longest_line",
-    "module_of",
-    "runs_plainly",
-    "value_limit",
-    "verb",
-]
-
 PLAIN_COPY = "_plain"
 """The name of a game's plain copy is that of its module and this."""
 

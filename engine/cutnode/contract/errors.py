@@ -9,22 +9,6 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = [
-    "ContractError",
-    "CutnodeError",
-    "GameError",
-    "PositionError",
-    "PositionWarning",
-    "TableError",
-    "as_python",
-    "require_callable",
-    "require_integer",
-    "require_iterable",
-    "require_number",
-    "require_path",
-    "shown",
-]
-
 LONGEST_SHOWN = 120
 LONGEST_PATH = 4096
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from cutnode.contract.errors import CutnodeError
 
-__all__ = ["extra"]
-
 
 def extra(module: str, name: str, what: str) -> Any:
     """Return a module of the extra *name*; *what* needs it, as in "plots need".

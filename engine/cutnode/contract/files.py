@@ -23,8 +23,6 @@ from typing import Any
 
 from cutnode.contract.errors import GameError
 
-__all__ = ["INSTALLED", "failure", "imported_by", "module_of_file", "run_file"]
-
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Folders of installed packages."""
 

@@ -8,8 +8,6 @@ from contextvars import ContextVar
 
 from cutnode.contract.errors import ContractError
 
-__all__ = ["collected_failures", "forgiving"]
-
 _failures: ContextVar[list[ContractError] | None] = ContextVar("failures", default=None)
 
 

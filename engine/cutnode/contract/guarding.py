@@ -22,8 +22,6 @@ import numpy as np
 from cutnode.contract.bits import Bits
 from cutnode.contract.errors import ContractError
 
-__all__ = ["ChangedPositionError", "attributes_of", "by_position", "guard", "guarding", "is_scalar"]
-
 FIRST_CALLS = 500
 """Calls of a rule that are guarded; a position of many parts counts as several calls."""
 

@@ -30,8 +30,6 @@ from numba.core.ir_utils import mk_unique_var
 from cutnode.contract.collection import is_of_engine
 from cutnode.contract.named_tuples import constructor
 
-__all__ = ["RulesTyping"]
-
 _BITWISE = {operator.and_, operator.or_, operator.xor}
 _IN_PLACE = {operator.iand, operator.ior, operator.ixor}
 _GROWING = {operator.iadd, operator.imul}

@@ -23,8 +23,6 @@ from cutnode.contract.verbs import (
     turn,
 )
 
-__all__ = ["end_of", "is_move", "legal_moves", "require_moves", "wrong_answers"]
-
 SAME = 1e-9
 """Sums of probabilities that are no further apart are equal."""
 

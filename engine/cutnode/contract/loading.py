@@ -38,8 +38,6 @@ from cutnode.contract.notebook import position_html, shows_board
 from cutnode.contract.text import nearest, quoted
 from cutnode.contract.verbs import chance, chance_outcome, drawn, outcome, play
 
-__all__ = ["Game", "is_in_file", "load_game", "module_of_file", "named_in_file", "plain_copy"]
-
 ADAPTERS = {
     "easyai": "cutnode.adapters.from_easyai",
     "openspiel": "cutnode.adapters.from_openspiel",

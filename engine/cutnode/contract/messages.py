@@ -39,24 +39,6 @@ from cutnode.contract.verbs import (
     outcome,
 )
 
-__all__ = [
-    "board",
-    "breach",
-    "chance_text",
-    "contract_violation",
-    "description",
-    "explained",
-    "move_text",
-    "no_number",
-    "no_outcome",
-    "not_kept",
-    "place_of",
-    "position_text",
-    "running_rules",
-    "some",
-    "too_long",
-]
-
 MOST_SHOWN = 6
 """Numbers of a list in a message."""
 

@@ -21,8 +21,6 @@ from numba.core.typing.templates import (
 from numba.core.utils import pysignature
 from numba.extending import lower_builtin
 
-__all__ = ["FIELDS", "constructor"]
-
 FIELDS: dict[type, types.Type] = {}
 """The compiled types of position classes, as their annotations say."""
 

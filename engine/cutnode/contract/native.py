@@ -41,16 +41,6 @@ from cutnode.contract.collection import is_of_engine
 from cutnode.contract.errors import ContractError
 from cutnode.contract.inference import RulesTyping
 
-__all__ = [
-    "for_kernel",
-    "in_compiled_code",
-    "is_compiled",
-    "operators_in_compiled_code",
-    "records",
-    "result_type",
-    "usable_in_compiled_code",
-]
-
 
 class _Part(codegen.JITCodeLibrary):
     """The code of a function that is linked into others: neither optimised nor run by itself."""

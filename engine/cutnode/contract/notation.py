@@ -26,18 +26,6 @@ from cutnode.contract.text import quoted
 from cutnode.contract.variants import variants_of
 from cutnode.contract.verbs import MOVES_ROOM, cell, chance, moves, outcome, play, turn
 
-__all__ = [
-    "FOR_PEOPLE",
-    "Notation",
-    "board_of",
-    "board_text",
-    "contents_of",
-    "fields_text",
-    "notation_of",
-    "play_texts",
-    "prints_board",
-]
-
 FOR_PEOPLE = {
     "start": ("variant",),
     "parse_position": ("text", "variant"),

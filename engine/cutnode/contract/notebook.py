@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 from cutnode.contract.messages import board
 
-__all__ = ["InNotebooks", "lines_html", "position_html", "shows_board"]
-
 P = TypeVar("P")
 
 BOARD = (

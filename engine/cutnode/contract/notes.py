@@ -15,8 +15,6 @@ from contextvars import ContextVar
 
 from cutnode.contract.errors import PositionWarning
 
-__all__ = ["note", "notes_to"]
-
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
 

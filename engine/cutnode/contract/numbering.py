@@ -7,8 +7,6 @@ import itertools
 from collections.abc import Hashable
 from typing import Any
 
-__all__ = ["Numbering", "numbering"]
-
 MOST_KNOWN = 500_000
 """So many positions are remembered at a time."""
 

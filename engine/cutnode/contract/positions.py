@@ -29,23 +29,6 @@ from cutnode.contract.dispatch import is_foreign, is_plain, no_position
 from cutnode.contract.errors import GameError, PositionError
 from cutnode.contract.native import in_compiled_code
 
-__all__ = [
-    "Packed",
-    "as_word",
-    "as_words",
-    "class_of_all",
-    "coerce",
-    "field_kinds",
-    "fitted",
-    "pack",
-    "position_type",
-    "rebuild",
-    "to_word",
-    "unpack",
-    "width",
-    "words_each",
-]
-
 _SCALARS: dict[Any, types.Type] = {
     Bits: types.uint64,
     int: types.int64,

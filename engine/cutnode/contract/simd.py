@@ -23,18 +23,6 @@ from cutnode.contract.bits import WORD
 from cutnode.contract.constants import ConstantType, pointer
 from cutnode.contract.native import in_compiled_code, operators_in_compiled_code
 
-__all__ = [
-    "Words",
-    "broadcast",
-    "common",
-    "highest",
-    "load_words",
-    "nonzero",
-    "shorts_of",
-    "union",
-    "words_of",
-]
-
 
 class Words(NamedTuple):
     """Four 64-bit words.

@@ -4,21 +4,6 @@ from __future__ import annotations
 
 from cutnode.contract.errors import CutnodeError
 
-__all__ = [
-    "CALLED",
-    "DEPTH_IN",
-    "FULL",
-    "MOVES",
-    "NODES",
-    "PLAYOUTS",
-    "PLIES",
-    "PROBABILITIES",
-    "RUNNING",
-    "TIME",
-    "VALUE",
-    "counts_turns",
-]
-
 RUNNING, CALLED, NODES, TIME, PLIES, PROBABILITIES, VALUE, MOVES, FULL, PLAYOUTS = range(10)
 """It still runs; it was stopped from outside; its nodes or its time ran out; a line of play is
 longer than ``MAX_PLIES``; probabilities do not sum to one; a value is beyond ``VALUE_LIMIT``; there

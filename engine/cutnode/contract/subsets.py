@@ -19,8 +19,6 @@ from cutnode.contract.bits import Bits, lowest, popcount, without_lowest
 from cutnode.contract.constants import Constant
 from cutnode.contract.native import usable_in_compiled_code
 
-__all__ = ["MOST", "binomial", "rank_of", "set_of_rank"]
-
 MOST = 12
 """The pieces of the largest set."""
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from cutnode.contract.errors import PositionError
 
-__all__ = ["draw_board", "is_board", "nearest", "parse_board", "parse_rows", "quoted"]
-
 LONGEST_QUOTE = 60
 
 CLOSE = 0.66

@@ -29,8 +29,6 @@ from typing import Any
 from cutnode.contract.errors import PositionError
 from cutnode.contract.text import quoted
 
-__all__ = ["Variants", "board_size", "variants", "variants_of"]
-
 PREFIX = "Position"
 SPELLED = ((",", "__"), ("=", "_"), ("-", "_"))
 """How class names spell what Python's names cannot have."""

@@ -36,8 +36,6 @@ from cutnode.contract.constants import Constant, pointer, symbol_of
 from cutnode.contract.errors import GameError
 from cutnode.contract.native import in_compiled_code, operators_in_compiled_code
 
-__all__ = ["Vectors", "clip", "dot", "vectors_at"]
-
 
 class Vectors(Constant):
     """A table of vectors of 16-bit numbers, with a name.

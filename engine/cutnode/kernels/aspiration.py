@@ -11,8 +11,6 @@ from cutnode.contract.dispatch import MAX_VALUE
 from cutnode.contract.verbs import INFINITE
 from cutnode.kernels.parameters import MOST_DEPTH
 
-__all__ = ["aspiration_window", "iteration_depths", "widened_window"]
-
 
 def iteration_depths(depth: int | None, deepening: bool, parity: int) -> range:
     """Return the depths to search, up to *depth*; None is the most there is.

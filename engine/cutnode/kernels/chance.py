@@ -58,8 +58,6 @@ from cutnode.kernels.parameters import LISTED_OUTCOMES, PARITY
 from cutnode.kernels.reference import after_move, report_violation
 from cutnode.kernels.table import depth_of, entry_cutoff, is_proven, move_of
 
-__all__ = ["chance_address", "chance_root"]
-
 ALL_MOVES = 1 << 30
 """More than a position has."""
 

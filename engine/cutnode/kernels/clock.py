@@ -16,8 +16,6 @@ from numba.extending import intrinsic
 
 from cutnode.contract.native import in_compiled_code
 
-__all__ = ["Allowance", "Clock", "allot", "seconds_per_tick", "settle", "ticks"]
-
 LOOK = 0.02
 SHORTEST_LOOK = 0.0001
 """The seconds between two looks at the clock of a search."""

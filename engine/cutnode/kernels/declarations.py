@@ -11,8 +11,6 @@ from typing import Any
 
 from cutnode.contract.errors import CutnodeError, as_python, require_iterable, require_number, shown
 
-__all__ = ["POINTS", "Parameter", "Technique", "function_digest"]
-
 POINTS = {
     "before_moves": ("node", "plan", "search"),
     "rank": ("node", "move", "search"),

@@ -14,8 +14,6 @@ from cutnode.kernels.hooks import extend, reduce
 from cutnode.kernels.ordering import continuation_score
 from cutnode.kernels.parameters import HISTORY_SIZE, MOST_DEPTH
 
-__all__ = ["extensions", "late_move_reductions"]
-
 
 @compiled
 def extensions(node, child, decision, search):

@@ -14,8 +14,6 @@ from cutnode.contract.stop import RUNNING
 from cutnode.contract.verbs import canonical, chance, chance_outcome, moves, outcome, play
 from cutnode.kernels.value_iteration import Indices, slot_of
 
-__all__ = ["REACHED", "enumerate_positions"]
-
 REACHED = np.dtype(
     [
         ("stop", np.int64),

@@ -32,17 +32,6 @@ from cutnode.kernels.networks import Network, network_score, slot_bytes
 from cutnode.kernels.optionality import PRESETS, Optionality, scale, weigh
 from cutnode.kernels.patterns import Patterns, pattern_score
 
-__all__ = [
-    "AnyEvaluation",
-    "Evaluation",
-    "estimate",
-    "estimate_at",
-    "evaluation_names",
-    "evaluation_of",
-    "kept_bytes",
-]
-
-
 OWN_MEANING = "evaluation engine.contract.evaluate 874e285a0994b1b2"
 """The meaning of a game's own evaluation.
 

@@ -20,8 +20,6 @@ from cutnode.contract.verbs import (
 from cutnode.kernels.parameters import HALF_FULL
 from cutnode.kernels.table import begin, reserve, store
 
-__all__ = ["ROOM", "canonical_keys", "fill", "unfold"]
-
 ROOM = MOVES_ROOM
 """The room for moves beyond ``MAX_MOVES`` that :func:`unfold` is given."""
 

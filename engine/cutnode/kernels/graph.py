@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["GRAPH", "Graph"]
-
 
 class Graph(NamedTuple):
     """A substitute for positions in kernels that know no game, and are compiled once."""

@@ -21,27 +21,6 @@ from cutnode.contract.verbs import INFINITE
 from cutnode.kernels.parameters import HISTORY_SIZE
 from cutnode.kernels.quiescence import quiet_search
 
-__all__ = [
-    "SEARCH",
-    "SKIP_REST",
-    "ChildInfo",
-    "Decision",
-    "NodeInfo",
-    "Plan",
-    "at_depth",
-    "change_depth",
-    "cut",
-    "decide",
-    "extend",
-    "history_score",
-    "plan",
-    "quiet_score",
-    "reduce",
-    "skip",
-    "skip_rest",
-    "with_tests",
-]
-
 
 class NodeInfo(NamedTuple):
     """What is known of a node.  Scores are those of its mover."""

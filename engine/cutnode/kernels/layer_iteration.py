@@ -35,8 +35,6 @@ from cutnode.kernels.tablebase import (
     value_at,
 )
 
-__all__ = ["CHUNK", "MOST_SLOTS", "SWEEP", "Choices", "sweep", "sweep_choices"]
-
 CHUNK = 1 << 12
 """Indices that a thread takes in a row."""
 

@@ -22,8 +22,6 @@ from cutnode.kernels.tablebase import (
     position_numbered,
 )
 
-__all__ = ["THRESHOLD", "backed_up_points", "lower_threshold"]
-
 THRESHOLD = np.dtype(
     [
         ("stop", np.int64),

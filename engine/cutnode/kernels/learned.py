@@ -24,21 +24,6 @@ from cutnode.contract.native import in_compiled_code, usable_in_compiled_code
 from cutnode.contract.verbs import adjust, evaluate, turn
 from cutnode.kernels.scores import is_decisive
 
-__all__ = [
-    "MOST_STONES",
-    "NONE",
-    "ROWS",
-    "SIDE",
-    "TURN",
-    "Learned",
-    "LearnedType",
-    "address_of",
-    "most_score",
-    "rows_of_mover",
-    "second_moves",
-    "second_of",
-]
-
 ROWS, SIDE = range(2)
 """Numbers at the start of the memory: the first player's rows, and the bytes to the second's."""
 

@@ -59,8 +59,6 @@ from cutnode.kernels.table import (
     work_for,
 )
 
-__all__ = ["mating_dtype", "mating_root"]
-
 PLIES = 2 * MOST_MOVES
 
 KILLER_BONUS = 1 << 20

@@ -88,8 +88,6 @@ from cutnode.kernels.playouts import (
     worth,
 )
 
-__all__ = ["search_tree"]
-
 NOTHING = np.float32(-3e38)
 """Less than what any child promises."""
 

@@ -43,19 +43,6 @@ from cutnode.kernels.learned import (
     second_of,
 )
 
-__all__ = [
-    "MOST_OUTPUT",
-    "MOST_WIDTH",
-    "ONE",
-    "OUTPUT_ONE",
-    "Inputs",
-    "Network",
-    "inputs_of",
-    "network_score",
-    "slot_bytes",
-    "write_planes",
-]
-
 ONE = 255
 """A neuron that is fully active."""
 

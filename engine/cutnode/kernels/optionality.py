@@ -34,8 +34,6 @@ from cutnode.contract.dispatch import MAX_VALUE, game_constant, value_limit
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.verbs import evaluate, features
 
-__all__ = ["FEATURES", "PRESETS", "Optionality"]
-
 FEATURES = ("move_count", "build_options", "material", "territory", "resources", "threat")
 """The measures of ``features`` in their order; where a game has no such thing, 0."""
 

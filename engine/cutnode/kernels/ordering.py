@@ -21,26 +21,6 @@ from cutnode.kernels.parameters import (
     PATTERNS,
 )
 
-__all__ = [
-    "FIRST",
-    "Refutations",
-    "bring_best",
-    "defer",
-    "is_deferred",
-    "learned_score",
-    "pattern_of",
-    "rank",
-    "ranked_again",
-    "ranked_move",
-    "ranked_number",
-    "ranked_score",
-    "refutations",
-    "remember_cutoff",
-    "see_ge",
-    "sort_down",
-    "with_score",
-]
-
 FIRST = (1 << 29) - 1
 """The score of the move to search first."""
 

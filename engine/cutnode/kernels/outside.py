@@ -22,18 +22,6 @@ from cutnode.contract.verbs import play
 from cutnode.kernels.declarations import Technique
 from cutnode.kernels.ordering import FIRST, ranked_move, ranked_score, with_score
 
-__all__ = [
-    "outside_after_child",
-    "outside_after_test",
-    "outside_before_child",
-    "outside_before_moves",
-    "outside_fields",
-    "outside_on_cutoff",
-    "rank_by_outside",
-    "require_compiled",
-    "wants_estimate",
-]
-
 MARK = "technique "
 """Fields of the memory of a search whose names begin so say which techniques it is made for."""
 

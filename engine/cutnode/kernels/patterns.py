@@ -46,18 +46,6 @@ from cutnode.kernels.learned import (
     second_moves,
 )
 
-__all__ = [
-    "FRACTION",
-    "LANES",
-    "LEVELS",
-    "MOVE_COUNT",
-    "Patterns",
-    "Shape",
-    "counted",
-    "pattern_score",
-    "write_places",
-]
-
 LANES = 16
 """Windows of a vector."""
 

@@ -54,8 +54,6 @@ from cutnode.kernels.playouts import (
 from cutnode.kernels.reference import is_draw, report_violation
 from cutnode.kernels.tablebase_scores import tablebase_value
 
-__all__ = ["expand", "look_at", "own_bounds", "set_average", "set_own_bounds", "tighten_by_game"]
-
 UNIFORM, BY_ORDER, BY_EVALUATION = range(len(PRIORS))
 """The numbers of priors."""
 

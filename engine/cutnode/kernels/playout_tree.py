@@ -25,33 +25,6 @@ from cutnode.contract.stop import FULL
 from cutnode.contract.verbs import INFINITE, chance_outcome, play
 from cutnode.kernels.table import work_for
 
-__all__ = [
-    "ARM",
-    "CAPACITY",
-    "CHANCE",
-    "CHUNK",
-    "FREE",
-    "NEW",
-    "NODE",
-    "NOWHERE",
-    "OPEN",
-    "OVER",
-    "POOL",
-    "ROOT",
-    "SUMS",
-    "TOLD",
-    "UNTRIED",
-    "USELESS",
-    "Arms",
-    "Nodes",
-    "Sums",
-    "copy_tree",
-    "find_node",
-    "make_node",
-    "take_nodes",
-    "visits_kept",
-]
-
 ARM = np.dtype(
     [
         ("mean", np.float32),  # worth of its playouts, or UNTRIED, or USELESS

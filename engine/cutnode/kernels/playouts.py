@@ -48,26 +48,6 @@ from cutnode.kernels.reference import report_violation
 from cutnode.kernels.scores import is_decisive
 from cutnode.kernels.tablebase_scores import tablebase_fields
 
-__all__ = [
-    "COUNTERS",
-    "ESTIMATE_UNIT",
-    "LISTED_VISITS",
-    "PLAYED",
-    "PlayoutMemory",
-    "below",
-    "draw",
-    "estimated_worth",
-    "is_settled",
-    "is_won_or_lost",
-    "knows_order",
-    "most_plies",
-    "playout_dtype",
-    "roll_out",
-    "sampled_outcome",
-    "settled_worth",
-    "worth",
-]
-
 MOST_TREE_PLIES = 1024
 """No line in a tree gets longer than this."""
 

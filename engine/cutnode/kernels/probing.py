@@ -30,19 +30,6 @@ from cutnode.kernels.tablebase import (
     value_at,
 )
 
-__all__ = [
-    "ABSENT",
-    "LOOKUP",
-    "compare_codes",
-    "compare_points",
-    "compare_values",
-    "probe_code",
-    "probe_points",
-    "probe_value",
-    "unpack_codes",
-    "unpack_values",
-]
-
 ABSENT = 1 << 20
 """Of a position of which the tables say nothing."""
 

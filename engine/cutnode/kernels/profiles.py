@@ -27,8 +27,6 @@ from cutnode.kernels.declarations import Parameter, Technique
 from cutnode.kernels.parameters import ENHANCED_PLIES, HALF_FULL, TABLE_PLIES, USUAL_MOVES
 from cutnode.kernels.techniques import TECHNIQUES, find_parameter, parameters_of
 
-__all__ = ["DEFAULT", "PROFILES", "TACTICAL", "Profile", "plies_for", "profile_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:

@@ -104,8 +104,6 @@ from cutnode.kernels.table import (
 )
 from cutnode.kernels.tablebase_scores import tablebase_fields, tablebase_value
 
-__all__ = ["ALWAYS", "UNSURE", "proof_dtype", "proof_root"]
-
 ALWAYS = 1 << 30
 """The ply on which an answer depends that holds on every line of play."""
 

@@ -13,15 +13,6 @@ from cutnode.kernels.hooks import cut, quiet_score, skip, skip_rest
 from cutnode.kernels.ordering import see_ge
 from cutnode.kernels.scores import limited
 
-__all__ = [
-    "futility",
-    "late_move_pruning",
-    "margins_apply",
-    "razoring",
-    "reverse_futility",
-    "see_pruning",
-]
-
 TESTED = 128
 """One node in so many searches the late moves that it would skip."""
 

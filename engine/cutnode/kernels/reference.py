@@ -35,17 +35,6 @@ from cutnode.contract.verbs import (
 from cutnode.kernels.evaluation import estimate
 from cutnode.kernels.scores import final_score, limited
 
-__all__ = [
-    "PlainMemory",
-    "after_move",
-    "alphabeta_node",
-    "is_draw",
-    "minimax_node",
-    "perft_node",
-    "plain_dtype",
-    "report_violation",
-]
-
 
 @functools.cache
 def plain_dtype(cls: Any) -> np.dtype[Any]:

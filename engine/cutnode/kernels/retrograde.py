@@ -42,25 +42,6 @@ from cutnode.kernels.tablebase import (
     position_numbered,
 )
 
-__all__ = [
-    "BLOCK_SHIFT",
-    "CHECK",
-    "DRAWN",
-    "HOLE",
-    "MISSING",
-    "MOST_DISTANCE",
-    "PASS",
-    "STUCK",
-    "TOUCH",
-    "TOUCHED",
-    "WIN",
-    "backed_up",
-    "begin",
-    "entry_of",
-    "propagate",
-    "write_edges",
-]
-
 HOLE = -32768
 """Of an index that is no position's."""
 

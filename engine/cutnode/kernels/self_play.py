@@ -26,8 +26,6 @@ from cutnode.contract.verbs import (
 from cutnode.kernels.evaluation import estimate
 from cutnode.kernels.playouts import below, draw, sampled_outcome
 
-__all__ = ["ANY_MOVE", "STEP", "advance", "decide", "mark_quiet", "write_estimates"]
-
 ANY_MOVE = -1
 """In place of a move: one of all, each as likely."""
 

@@ -82,16 +82,6 @@ from cutnode.kernels.table import (
 )
 from cutnode.kernels.tablebase_scores import tablebase_fields, tablebase_value
 
-__all__ = [
-    "ENLARGE_TABLE",
-    "PREPARE_TABLE",
-    "SHARED_TABLE",
-    "SINGLE_THREADED",
-    "result_dtype",
-    "search_dtype",
-    "solve_batch",
-]
-
 NO_PLY = 1 << 30
 
 SINGLE_THREADED, PREPARE_TABLE, SHARED_TABLE, ENLARGE_TABLE = range(4)

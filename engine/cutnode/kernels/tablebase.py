@@ -28,28 +28,6 @@ from cutnode.contract.dispatch import defines, derived
 from cutnode.contract.positions import unpack, width
 from cutnode.contract.verbs import NO_INDEX, canonical, index, layer, position_at, position_of
 
-__all__ = [
-    "ENTRY",
-    "ERROR",
-    "KEYS",
-    "MEANINGS",
-    "MOST_BITS",
-    "SIZE",
-    "SYMBOLS",
-    "SYMBOL_BITS",
-    "error_of",
-    "is_hole",
-    "is_solved",
-    "layer_of",
-    "meaning_at",
-    "number_of",
-    "number_of_key",
-    "pack_symbols",
-    "position_numbered",
-    "symbol_at",
-    "value_at",
-]
-
 ENTRY = 6
 SYMBOLS, SYMBOL_BITS, MEANINGS, SIZE, KEYS, ERROR = range(ENTRY)
 

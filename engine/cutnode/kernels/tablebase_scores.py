@@ -17,18 +17,6 @@ from cutnode.kernels.layer_points import banked
 from cutnode.kernels.scores import final_score
 from cutnode.kernels.tablebase import ENTRY, is_solved, meaning_at, value_at
 
-__all__ = [
-    "FAR",
-    "FARTHEST",
-    "NO_DISTANCE",
-    "NO_TABLES",
-    "POINTS",
-    "TO_THE_END",
-    "tablebase_fields",
-    "tablebase_score",
-    "tablebase_value",
-]
-
 NO_TABLES, TO_THE_END, NO_DISTANCE, POINTS = range(4)
 """The tablebases of a search: none; one with distances to the end of the game; one whose distances
 end earlier or are not there; one of points, or of expected values."""

@@ -25,23 +25,6 @@ from cutnode.contract.text import nearest, quoted
 from cutnode.kernels.declarations import Parameter, Technique
 from cutnode.kernels.parameters import HISTORY_LIMIT, MOST_DEPTH, PARITY
 
-__all__ = [
-    "EXACT",
-    "TECHNIQUES",
-    "checked_parameters",
-    "choose",
-    "find_parameter",
-    "in_order",
-    "leave_out",
-    "ordering_by",
-    "outside",
-    "parameters_for",
-    "parameters_of",
-    "reference",
-    "register",
-    "technique_of",
-]
-
 CHANCE = "chance"
 
 
@@ -512,7 +495,8 @@ def techniques_in(text: str) -> list[Technique]:
     A function ``order(position, move, child)`` is one that orders moves.  :class:`CutnodeError` if
     the file defines none.
     """
-    from cutnode.contract.loading import module_of_file, named_in_file
+    from cutnode.contract.files import module_of_file
+    from cutnode.contract.loading import named_in_file
 
     if not text.endswith(".py"):
         found = named_in_file(text, "a technique")

@@ -49,8 +49,6 @@ from cutnode.lab.plots import (
 from cutnode.lab.statistics import geometric_mean_ratio, share, wilcoxon
 from cutnode.lab.study import Column, Progress, Study, no_progress
 
-__all__ = ["ablation", "draw"]
-
 IDLE = "did not act"
 """The effect of a technique that changed nothing."""
 

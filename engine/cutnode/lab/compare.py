@@ -46,8 +46,6 @@ from cutnode.runtime.processes import MOST_PROCESSES
 from cutnode.runtime.running import Limits
 from cutnode.search.options import check_depth
 
-__all__ = ["DEFAULT", "compare", "draw"]
-
 MATCH = "match"
 """The name of samples that are pairs of games: B's mean score, its score and the end of each."""
 

@@ -18,8 +18,6 @@ from cutnode.lab.plots import PAGE, Line, draw_lines, set_axes
 from cutnode.lab.statistics import geometric_mean_ratio, mean_growth_factor
 from cutnode.lab.study import Column, Progress, Study, no_progress
 
-__all__ = ["depths", "draw"]
-
 COLUMNS = (
     Column("depth", "plies", "d"),
     Column("nodes", "positions visited, those of lesser depths in the same search included", ",d"),

@@ -35,8 +35,6 @@ from cutnode.lab.study import Column, Progress, Study, no_progress
 from cutnode.search.searcher import Searcher
 from cutnode.storage.evaluations import chosen_evaluation
 
-__all__ = ["deviation", "draw"]
-
 COLUMNS = (
     Column("plies", "played before the positions"),
     Column("deep", "depth in plies", "d"),

@@ -22,8 +22,6 @@ from cutnode.search.results import Result
 from cutnode.search.tree_results import MonteCarloResult
 from cutnode.storage.tables import Table
 
-__all__ = ["draw", "engines"]
-
 PROVERS = ("alphabeta", "pn", "auto", "mcts")
 """The engines that prove values."""
 

@@ -11,8 +11,6 @@ from cutnode.contract.errors import CutnodeError
 from cutnode.contract.loading import load_game
 from cutnode.lab.study import Progress, Study, no_progress
 
-__all__ = ["EXPERIMENTS", "Draw", "drawing_of", "repeat"]
-
 EXPERIMENTS = {
     "ablation": "cutnode.lab.ablation:ablation",
     "compare": "cutnode.lab.compare:compare",

@@ -24,21 +24,6 @@ from cutnode.lab.tables import latex_table, markdown_table
 from cutnode.storage.files import check_file, write_whole
 from cutnode.storage.parquet import pyarrow_modules
 
-__all__ = [
-    "OUT",
-    "SAMPLES",
-    "TABLES",
-    "Journal",
-    "check_out",
-    "check_samples",
-    "extract_files",
-    "json_text",
-    "read_study",
-    "study_schema",
-    "write_samples",
-    "write_study",
-]
-
 GZIP = b"\x1f\x8b"
 
 

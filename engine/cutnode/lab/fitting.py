@@ -13,8 +13,6 @@ import numpy as np
 from cutnode.contract.errors import CutnodeError
 from cutnode.storage.files import write_whole
 
-__all__ = ["FOLDER", "FileCommands", "read_rows", "weights_option", "write_rows"]
-
 
 class FileCommands(click.Group):
     """A group whose commands report problems with files in one line."""

@@ -22,21 +22,6 @@ from typing import NamedTuple
 
 from cutnode.contract.errors import CutnodeError
 
-__all__ = [
-    "CriticalLevel",
-    "WinLossTree",
-    "branching_factor",
-    "critical_levels",
-    "critical_tree",
-    "expected_leaves_of_two_plies",
-    "fixed_point",
-    "leaves",
-    "minimal_leaves",
-    "minimal_nodes",
-    "nodes",
-    "win_loss_tree",
-]
-
 
 def leaves(width: int, depth: int) -> int:
     """Return the leaves of a uniform tree, all of which minimax without pruning evaluates."""

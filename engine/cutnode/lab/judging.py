@@ -22,8 +22,6 @@ from cutnode.search.record import Record
 from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
 
-__all__ = ["Answers", "Judge", "Lead", "Point", "Task", "losses_of", "map_locally"]
-
 REFERENCE = 100
 """The search that judges has so many times the nodes of one that it judges,"""
 

@@ -30,17 +30,6 @@ from cutnode.search.results import SearchResult
 from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
 
-__all__ = [
-    "SHORT_NODES",
-    "Laboratory",
-    "Measured",
-    "Sample",
-    "Workbench",
-    "figures_of",
-    "same_value",
-    "with_interval",
-]
-
 ENOUGH = 0.05
 MOST_RUNS = 25
 """Short searches are timed again until all positions took so many seconds, or ran so often."""

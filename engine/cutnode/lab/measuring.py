@@ -29,18 +29,6 @@ from cutnode.search.results import SearchResult
 from cutnode.search.searcher import Searcher
 from cutnode.storage.evaluations import chosen_evaluation
 
-__all__ = [
-    "ABOUT_INTERVALS",
-    "FIGURES",
-    "Experiment",
-    "ExperimentOptions",
-    "columns_for",
-    "note_disagreement",
-    "plan",
-    "require_workers",
-    "search_afresh",
-]
-
 ABOUT_INTERVALS = (
     "Intervals: 95 %, by the BCa bootstrap over positions; they hold for positions like these. "
     "With fewer than some 20 positions they are too narrow."

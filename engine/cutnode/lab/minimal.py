@@ -62,8 +62,6 @@ from cutnode.search.searcher import Searcher
 from cutnode.storage.evaluations import chosen_evaluation
 from cutnode.storage.tables import Table
 
-__all__ = ["draw", "expected_leaves", "minimal_graph"]
-
 COLUMNS = (
     Column("depth", "plies", "d"),
     Column("score", "for the player to move", "d"),

@@ -41,8 +41,6 @@ from cutnode.search.results import SearchResult
 from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
 
-__all__ = ["draw", "nodes"]
-
 COLUMNS = (
     Column("part"),
     Column("of", "what is counted"),

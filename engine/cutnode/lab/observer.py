@@ -15,8 +15,6 @@ from cutnode.contract.counting import count_moves
 from cutnode.kernels.declarations import Technique
 from cutnode.kernels.parameters import MOST_DEPTH
 
-__all__ = ["KINDS", "MOST_INDEX", "MOST_PLIES", "OBSERVER", "counts_of"]
-
 MOST_INDEX = 64
 """Cutoffs by later moves than that are counted together."""
 

@@ -22,8 +22,6 @@ from cutnode.lab.plots import can_plot, inline_plot
 from cutnode.lab.study import Column, Study
 from cutnode.lab.tables import heading, legend
 
-__all__ = ["page", "study_in_page"]
-
 MOST_SAMPLES = 500
 """Samples that a page shows; the data in it has all of them."""
 

@@ -7,8 +7,6 @@ from cutnode.kernels.profiles import DEFAULT, profile_of
 from cutnode.kernels.techniques import TECHNIQUES, parameters_of
 from cutnode.lab.study import Column, Study
 
-__all__ = ["parameters_study"]
-
 COLUMNS = (
     Column("parameter", "its name; `--set` and `parameters=` take it"),
     Column("value", "what searches use", "g"),

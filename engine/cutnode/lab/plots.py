@@ -22,37 +22,6 @@ from cutnode.lab.study import Study, one_line
 from cutnode.lab.tables import heading
 from cutnode.storage.files import check_file, write_whole
 
-__all__ = [
-    "COLOURS",
-    "COLUMN",
-    "DASHES",
-    "GREY",
-    "MARKERS",
-    "PAGE",
-    "PALETTE",
-    "PLOTS",
-    "SIGMAS",
-    "Dot",
-    "Line",
-    "add_legend",
-    "add_line_legend",
-    "can_plot",
-    "caption",
-    "check_plot",
-    "draw_dots",
-    "draw_error_bars",
-    "draw_lines",
-    "ends_of",
-    "inline_plot",
-    "mark_reference",
-    "number_text",
-    "plain_numbers",
-    "plot",
-    "set_axes",
-    "set_log",
-    "write_plot",
-]
-
 PLOTS = ("png", "svg", "pdf")
 """The kinds of plots that can be written."""
 

@@ -20,16 +20,6 @@ import cutnode
 from cutnode.contract.dispatch import PLAIN_COPY
 from cutnode.contract.loading import Game
 
-__all__ = [
-    "command_line",
-    "commit_of",
-    "game_source",
-    "load_average",
-    "machine",
-    "now",
-    "own_files",
-]
-
 PACKAGES = ("numba", "llvmlite", "numpy")
 """The packages whose versions can change machine code and rounding."""
 

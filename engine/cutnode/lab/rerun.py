@@ -17,8 +17,6 @@ from cutnode.contract.errors import CutnodeError
 from cutnode.lab.experiments import repeat
 from cutnode.lab.study import Column, Progress, Study, no_progress
 
-__all__ = ["SAME", "compare_studies", "rerun"]
-
 TIMED = ("runs", "seconds", "seconds_low", "seconds_high", "waited")
 """Figures of samples that depend on the clock."""
 

@@ -23,8 +23,6 @@ from cutnode.lab.study import Progress, no_progress
 from cutnode.search.record import Record, wins_at_once
 from cutnode.search.searcher import Searcher
 
-__all__ = ["plies_in", "sample_positions"]
-
 DEPTH = 2
 RANDOM = 0.5
 """The plies that a player looks ahead, and the part of the moves that are random."""

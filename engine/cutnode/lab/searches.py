@@ -12,16 +12,6 @@ from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.lab.plots import GREY, PALETTE, Line, draw_lines, set_axes
 from cutnode.search.searcher import Searcher
 
-__all__ = [
-    "SEARCHES",
-    "ComparedSearch",
-    "chosen_searches",
-    "draw_searches",
-    "make_searcher",
-    "require_depths",
-    "require_score",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class ComparedSearch:

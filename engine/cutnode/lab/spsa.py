@@ -20,8 +20,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from random import Random
 
-__all__ = ["Spsa"]
-
 STEP_DECAY, PERTURBATION_DECAY = 0.602, 0.101
 STABILITY = 0.1
 """Published: how fast steps and perturbations get smaller, and A as a part of all iterations."""

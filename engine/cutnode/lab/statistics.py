@@ -17,21 +17,6 @@ import numpy as np
 
 from cutnode.contract.errors import CutnodeError
 
-__all__ = [
-    "CONFIDENCE",
-    "Interval",
-    "bootstrap_mean",
-    "bootstrap_share",
-    "geometric_mean",
-    "geometric_mean_ratio",
-    "growth_factor",
-    "mean_growth_factor",
-    "quartiles",
-    "share",
-    "student_quantile",
-    "wilcoxon",
-]
-
 CONFIDENCE = 0.95
 """The level of all intervals."""
 

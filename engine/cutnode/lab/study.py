@@ -18,18 +18,6 @@ from cutnode.contract.text import nearest
 from cutnode.lab.provenance import command_line, load_average, machine, now, own_files
 from cutnode.storage.frames import Rows, Tabular
 
-__all__ = [
-    "FORMAT",
-    "INTERRUPTED",
-    "Column",
-    "Follower",
-    "Progress",
-    "Study",
-    "no_progress",
-    "one_line",
-    "plain",
-]
-
 FORMAT = 1
 """The version of the form in which studies are kept."""
 

@@ -24,8 +24,6 @@ from cutnode.lab.plots import PAGE, Line, draw_lines, mark_reference, set_axes
 from cutnode.lab.statistics import geometric_mean_ratio, share, wilcoxon
 from cutnode.lab.study import Column, Progress, Study, no_progress
 
-__all__ = ["draw", "range_of", "sweep"]
-
 MOST_POINTS = 1_000
 
 FIGURES_BESIDE = (

@@ -10,8 +10,6 @@ from typing import Any
 
 from cutnode.lab.study import Column, Study, one_line
 
-__all__ = ["heading", "latex_table", "legend", "markdown_table"]
-
 LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
     **{"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"},

@@ -15,8 +15,6 @@ from rich.text import Text
 from cutnode.lab.study import Column, Study
 from cutnode.lab.tables import heading, legend
 
-__all__ = ["fitting_columns", "print_study", "rich_table"]
-
 WIDE = 10_000
 """The width of what is not a terminal."""
 

@@ -28,8 +28,6 @@ from cutnode.lab.searches import (
 from cutnode.lab.study import Column, Progress, Study, no_progress
 from cutnode.search.api import alphabeta
 
-__all__ = ["draw", "theory"]
-
 COLUMNS = (
     Column("model", "how the leaves get their values, and which moves come first"),
     Column("width", "moves of every position", "d"),

@@ -64,8 +64,6 @@ from cutnode.playing.matches import make_openings, match
 from cutnode.runtime.processes import MOST_PROCESSES, Processes
 from cutnode.runtime.running import Limits
 
-__all__ = ["DEFAULT", "TUNED", "draw", "tune", "tuned_parameters"]
-
 DEFAULT, TUNED = "default", "tuned"
 """The rows of a study."""
 

@@ -14,18 +14,6 @@ from cutnode.playing.levels import LEVELS
 from cutnode.playing.remote import Version
 from cutnode.search.tree_options import AutoKeywords, TreeKeywords
 
-__all__ = [
-    "KEYS",
-    "KEYS_OF",
-    "SEEDED",
-    "PlayerKeywords",
-    "loads_code",
-    "parse_configuration",
-    "split_configuration",
-    "version_of",
-    "with_settings",
-]
-
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split("+") if name.strip()]

@@ -18,16 +18,6 @@ from statistics import NormalDist
 from cutnode.contract.choices import MOST_ELO
 from cutnode.contract.errors import CutnodeError, require_number
 
-__all__ = [
-    "CONFIDENCE",
-    "POINTS",
-    "Sprt",
-    "elo_difference",
-    "expected_score",
-    "mean_and_error",
-    "score_interval",
-]
-
 POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The mean scores that a pair of games can have, in the order in which pairs are counted."""
 

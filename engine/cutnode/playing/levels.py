@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FULL_STRENGTH", "LEVELS", "Level"]
-
 FULL_STRENGTH = 100
 """The strength of a player that does not err."""
 

@@ -43,9 +43,6 @@ from cutnode.runtime.processes import ProcessEndedError, Processes
 from cutnode.search.given import given_position
 from cutnode.search.record import Record, is_over, wins_at_once
 
-__all__ = ["Games", "MatchResult", "make_openings", "match", "play_game"]
-
-
 Games = Sequence[dict[str, Any]]
 """The two games of a pair, as plain data: in the first, the player moves first."""
 

@@ -35,8 +35,6 @@ from cutnode.storage.evaluations import evaluation_text
 from cutnode.storage.files import check_file, write_whole
 from cutnode.storage.tables import Table
 
-__all__ = ["COMMANDS", "PERSON", "Command", "Session", "View", "resume"]
-
 PERSON = "person"
 """The player of a side that is not an engine's configuration."""
 

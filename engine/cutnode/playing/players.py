@@ -47,20 +47,6 @@ from cutnode.storage.evaluations import installed_weights
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = [
-    "AutoPlayer",
-    "Choice",
-    "EnginePlayer",
-    "LevelPlayer",
-    "Player",
-    "RandomPlayer",
-    "RemotePlayer",
-    "StrengthPlayer",
-    "TreePlayer",
-    "level_evaluation",
-    "make_player",
-]
-
 TABLE_MEGABYTES = 16
 """The size of a player's table: its searches are short."""
 

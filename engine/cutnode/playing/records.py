@@ -28,8 +28,6 @@ from cutnode.contract.text import quoted
 from cutnode.search.record import Record
 from cutnode.storage.files import decoded
 
-__all__ = ["LIST_SUFFIX", "Recorded", "read_record", "record_suffix", "write_record"]
-
 LIST_SUFFIX = ".txt"
 """The ending of files with lists of moves."""
 

@@ -23,8 +23,6 @@ from cutnode.compiler.cache import cache_directory
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.text import quoted
 
-__all__ = ["Remote", "Version"]
-
 PROGRAM = Path(__file__).with_name("remote_process.py")
 
 OURS = Path(__file__).resolve().parents[3]

@@ -31,8 +31,6 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
-__all__ = ["main"]
-
 Answer = dict[str, Any]
 
 

@@ -13,8 +13,6 @@ from typing import Any, Generic, TypeVar
 
 from cutnode.contract.errors import CutnodeError
 
-__all__ = ["MOST_PROCESSES", "ProcessEndedError", "Processes", "physical_cores"]
-
 MOST_PROCESSES = 256
 """More processes than that are a mistake."""
 

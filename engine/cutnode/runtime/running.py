@@ -21,19 +21,6 @@ from cutnode.contract.stop import CALLED, RUNNING, TIME
 from cutnode.kernels.clock import Clock
 from cutnode.runtime.threads import SHARED_WORKERS, Workers, interrupts
 
-__all__ = [
-    "UNLIMITED",
-    "KernelCall",
-    "KernelLoop",
-    "Limits",
-    "RunningTasks",
-    "ThreadTask",
-    "is_stopped",
-    "require_limit",
-    "run",
-    "watch",
-]
-
 UNLIMITED = 1 << 62
 
 

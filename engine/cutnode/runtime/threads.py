@@ -10,8 +10,6 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["MOST_THREADS", "SHARED_WORKERS", "Workers", "interrupts"]
-
 MOST_THREADS = 1024
 """More threads than that on one position, or in one batch, are a mistake."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-__all__ = ["Unpickled"]
-
 
 class Unpickled:
     """An object with memory, threads or locks of this process: it is neither pickled nor copied."""

@@ -75,8 +75,6 @@ from cutnode.storage.evaluations import chosen_evaluation
 from cutnode.storage.tables import Table, holding
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = ["alphabeta", "analyse", "minimax", "perft", "search", "solve", "solve_many"]
-
 PARTS_EACH = 16
 """Threads that count lines get so many parts each, at least: they differ in size."""
 

@@ -12,8 +12,6 @@ from cutnode.contract.notebook import position_html
 from cutnode.contract.verbs import chance
 from cutnode.search.record import Record
 
-__all__ = ["Board"]
-
 
 class Board:
     """A game that is being played.

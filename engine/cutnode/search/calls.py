@@ -17,8 +17,6 @@ from cutnode.kernels.parameters import INLINE_NODES
 from cutnode.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 from cutnode.search.compiled_search import CompiledSearch
 
-__all__ = ["LimitedCalls"]
-
 
 class LimitedCalls:
     """The calls of the kernel for one search, and the reason why no more follow."""

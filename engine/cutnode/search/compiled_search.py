@@ -36,8 +36,6 @@ from cutnode.storage.evaluations import chosen_evaluation
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = ["CompiledSearch"]
-
 
 class CompiledSearch:
     """The compiled search of one thread: its kernel, its memory, and a table.

@@ -29,8 +29,6 @@ from cutnode.search.lines import completed
 from cutnode.search.results import Iteration, Line, SearchResult
 from cutnode.search.statistics import Statistics
 
-__all__ = ["Attempt", "Deepening", "HelperTask"]
-
 SAME_SCORE = 1e-9
 """Scores of games of chance that differ by less are the same: sums are rounded."""
 

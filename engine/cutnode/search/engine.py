@@ -49,8 +49,6 @@ from cutnode.search.tree_results import MonteCarloResult
 from cutnode.search.trials import AutoSearcher
 from cutnode.storage.tables import Table
 
-__all__ = ["Engine"]
-
 MEBIBYTE = 1 << 20
 
 CLOSING_PATIENCE = 0.1

@@ -35,8 +35,6 @@ from cutnode.storage.tables import Table, holding
 from cutnode.tablebases.tablebase import Tablebase
 from cutnode.tablebases.tables import DISTANCES
 
-__all__ = ["Prover", "prove_win"]
-
 SHORT_NODES = 2_000
 """What is answered in fewer nodes is answered in the caller's thread: see ``INLINE_NODES``."""
 

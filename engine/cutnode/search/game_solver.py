@@ -23,8 +23,6 @@ from cutnode.storage.books import Book
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = ["GameSolver", "require_value"]
-
 TRIALS = ("alphabeta", "pn")
 """The engines that are tried in turn."""
 

@@ -12,8 +12,6 @@ from cutnode.contract.loading import Game, load_game
 from cutnode.contract.text import quoted
 from cutnode.search.board import Board
 
-__all__ = ["class_of", "given_history", "given_position"]
-
 
 def given_position(given: Any, text: str | None = None) -> Any:
     """Return the position that is meant.

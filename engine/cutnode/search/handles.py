@@ -26,8 +26,6 @@ else:
 
     R_co = TypeVar("R_co", covariant=True)
 
-__all__ = ["Handle", "Progress", "Stop"]
-
 WAITING_PATIENCE = 1.0
 """A wait without end is interrupted every so many seconds: some systems take Ctrl-C only then."""
 

@@ -17,8 +17,6 @@ from cutnode.runtime.running import RunningTasks, ThreadTask
 from cutnode.runtime.threads import interrupts
 from cutnode.search.compiled_search import CompiledSearch
 
-__all__ = ["HelperThreads"]
-
 
 class HelperThreads:
     """The helpers of a leading search: one fewer than *threads*, none without a table."""

@@ -12,8 +12,6 @@ from cutnode.contract.text import quoted
 from cutnode.contract.verbs import recurrence, reversible
 from cutnode.kernels.parameters import MOST_BEFORE
 
-__all__ = ["drawing_words", "require_history"]
-
 
 def require_history(history: Iterable[Any], cls: Any) -> None:
     """:class:`GameError` if *history* is something else than positions of a class."""

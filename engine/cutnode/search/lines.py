@@ -14,8 +14,6 @@ from cutnode.kernels.table import move_of, probe
 from cutnode.search.compiled_search import CompiledSearch
 from cutnode.search.results import Line
 
-__all__ = ["completed"]
-
 
 def completed(search: CompiledSearch, position: Any, line: Line, depth: int) -> Line:
     """Return a line of play from a position, continued to *depth* moves from the table."""

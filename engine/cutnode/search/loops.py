@@ -38,8 +38,6 @@ from cutnode.tablebases.memory import TablebasesInMemory
 from cutnode.tablebases.solving import Settings
 from cutnode.tablebases.spaces import StoppedError
 
-__all__ = ["LoopSolver", "has_loops"]
-
 DEFAULT_MEMORY = 512 << 20
 """Bytes for positions that are solved in memory."""
 

@@ -63,8 +63,6 @@ from cutnode.storage.books import Book
 from cutnode.storage.evaluations import chosen_evaluation
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = ["MonteCarlo"]
-
 FIRST_REPORT = 1000
 """Progress is told after so many playouts, and whenever they have doubled."""
 

@@ -31,27 +31,6 @@ from cutnode.search.results import Iteration
 from cutnode.storage.books import Book
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = [
-    "LimitKeywords",
-    "ProofKeywords",
-    "ProofOptions",
-    "ProvingKeywords",
-    "QuestionKeywords",
-    "QuestionOptions",
-    "SearchKeywords",
-    "SearchOptions",
-    "SearcherKeywords",
-    "SearcherOptions",
-    "check_depth",
-    "check_engine",
-    "chosen_moves",
-    "proof_options",
-    "require_book",
-    "require_keywords",
-    "require_limit",
-    "thread_count",
-]
-
 
 class SearcherKeywords(TypedDict, total=False):
     """Keywords of a searcher; their defaults are those of :class:`SearcherOptions`."""

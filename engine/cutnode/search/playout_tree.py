@@ -33,8 +33,6 @@ from cutnode.kernels.playout_tree import (
 from cutnode.kernels.playouts import is_settled
 from cutnode.storage.tables import available_megabytes
 
-__all__ = ["PlayoutTree"]
-
 PARTS = NODE, ARM, SUMS
 
 NODE_BYTES = sum(part.itemsize for part in PARTS)

@@ -16,8 +16,6 @@ from cutnode.search.proofs import Proof
 from cutnode.search.value_proofs import ValueProof
 from cutnode.storage.files import write_whole
 
-__all__ = ["read_proofs", "save_proofs"]
-
 FORM = "cutnode_proof"
 VERSION = 1
 """The key that marks a proof of a value, and the version of its form."""

@@ -33,8 +33,6 @@ from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 from cutnode.tablebases.tables import POINTS
 
-__all__ = ["ProofNumberSolver", "Questions"]
-
 SHORT_NODES = 2_000
 """What is answered in fewer nodes is answered in the caller's thread: see ``INLINE_NODES``."""
 

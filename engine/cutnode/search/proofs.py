@@ -18,8 +18,6 @@ from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.verbs import drawn, outcome, play, recurrence
 from cutnode.search.results import PositionResult
 
-__all__ = ["Answer", "ForcedWin", "Proof"]
-
 
 @dataclass(frozen=True, slots=True)
 class ForcedWin(PositionResult):

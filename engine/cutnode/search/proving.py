@@ -31,8 +31,6 @@ from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 from cutnode.tablebases.tables import POINTS
 
-__all__ = ["ProofSettings", "ProofTask", "solver_memory"]
-
 LINE_FACTOR = 2
 """The proof of a value and the search for its line may together visit so many times the nodes to
 which the proof is limited: where a game's ``bounds`` know who wins, the line is all the work."""

@@ -30,8 +30,6 @@ from cutnode.search.searcher import Searcher
 from cutnode.search.solving import Solver
 from cutnode.storage.tables import Table
 
-__all__ = ["ProvingSearcher", "proof_share_of"]
-
 
 def proof_share_of(cls: Any, chosen: float | None = None) -> float:
     """Return the part of a search's limits in which it tries a proof: as *chosen*, or the game's.

@@ -28,8 +28,6 @@ from cutnode.contract.verbs import (
     reversible,
 )
 
-__all__ = ["Record", "is_over", "wins_at_once"]
-
 
 def is_over(position: Any) -> bool:
     """Return whether the rules end a game at a position, be it a draw although there are moves."""

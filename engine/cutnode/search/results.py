@@ -17,19 +17,6 @@ from cutnode.kernels.tablebase_scores import FAR
 from cutnode.search.statistics import Statistics
 from cutnode.storage.frames import Tabular
 
-__all__ = [
-    "Batch",
-    "Iteration",
-    "Line",
-    "PlainResult",
-    "PositionResult",
-    "Result",
-    "SearchResult",
-    "TableUse",
-    "line_text",
-    "question_text",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class TableUse:

@@ -19,8 +19,6 @@ from cutnode.runtime.running import Limits
 from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
 
-__all__ = ["Scouting", "scouting"]
-
 
 @dataclass(frozen=True, slots=True)
 class Scouting:

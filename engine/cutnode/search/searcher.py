@@ -37,8 +37,6 @@ from cutnode.search.statistics import Statistics
 from cutnode.search.tablebase_results import lines_of
 from cutnode.storage.tables import Table
 
-__all__ = ["Searcher"]
-
 
 class Searcher(CompiledSearch, Unpickled):
     """A search of limited depth for one game.

@@ -33,16 +33,6 @@ from cutnode.storage.books import Book
 from cutnode.storage.tables import Table, holding
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = [
-    "Solver",
-    "lines_too_long",
-    "proof_result",
-    "require_solvable",
-    "table_for",
-    "with_scores",
-    "write_row",
-]
-
 SHORT_NODES = 1_000
 """What is proven in so many nodes is proven in the caller's thread: see ``INLINE_NODES``."""
 

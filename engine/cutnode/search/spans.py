@@ -24,8 +24,6 @@ from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = ["LoopWorker", "ProofWorker", "SpanWorker", "Spans", "proof_workers", "work_through"]
-
 LARGEST_SPAN = 4096
 SPANS_EACH = 8
 """A span is at most so many positions, and, with several threads, at most one of so many equal

@@ -15,8 +15,6 @@ from cutnode.contract.verbs import canonical, chance, chance_outcome, moves_agai
 from cutnode.kernels.value_iteration import slot_of
 from cutnode.search.results import PositionResult
 
-__all__ = ["Iterated", "States"]
-
 
 @dataclass(frozen=True, slots=True)
 class Iterated(PositionResult):

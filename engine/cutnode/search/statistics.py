@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
-__all__ = ["Statistics"]
-
 
 @dataclass(frozen=True, slots=True)
 class Statistics:

@@ -13,8 +13,6 @@ from cutnode.search.results import Line, Result, TableUse
 from cutnode.tablebases.tablebase import Tablebase
 from cutnode.tablebases.tables import DISTANCES
 
-__all__ = ["lines_of", "result_of", "value_and_line"]
-
 
 def result_of(
     base: Tablebase, position: Any, *, weak: bool, scores: bool = False, line: bool = True

@@ -15,14 +15,6 @@ from cutnode.kernels.scores import is_decisive
 from cutnode.search.options import SearchOptions, _Options
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = [
-    "AutoKeywords",
-    "AutoOptions",
-    "TreeKeywords",
-    "TreeOptions",
-    "check_limits",
-]
-
 EXPLORATION = {"uct": 1.0, "puct": 1.5}
 """The weight of exploration, by selection."""
 

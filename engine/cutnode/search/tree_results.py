@@ -13,8 +13,6 @@ from cutnode.kernels.scores import MOST_ESTIMATE, WIN, final_score, is_decisive,
 from cutnode.kernels.tablebase_scores import FAR
 from cutnode.search.results import Iteration, Line, PositionResult, line_text, score_text
 
-__all__ = ["MonteCarloResult", "RootMove", "TreeStatistics", "final_value", "score_of"]
-
 SHOWN_MOVES = 8
 """So many root moves are printed."""
 

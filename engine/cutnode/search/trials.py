@@ -38,8 +38,6 @@ from cutnode.search.tree_options import AutoKeywords, AutoOptions
 from cutnode.search.tree_results import MonteCarloResult
 from cutnode.storage.tables import Table
 
-__all__ = ["TRIAL_SHARE", "AutoSearcher"]
-
 TRIAL_SHARE = 0.25
 """The part of the time of a search that a trial may take."""
 

@@ -56,8 +56,6 @@ from cutnode.runtime.running import KernelCall, Limits, run
 from cutnode.search.given import given_position
 from cutnode.search.state_values import Iterated, States
 
-__all__ = ["iterate"]
-
 MOST_STATES = 1 << 30
 """What 32-bit numbers of states and slots have room for."""
 

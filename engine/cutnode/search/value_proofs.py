@@ -23,8 +23,6 @@ from cutnode.search.results import Result
 from cutnode.search.solving import table_for
 from cutnode.storage.tables import Table
 
-__all__ = ["ValueProof", "claims", "write_proof"]
-
 
 @dataclass(frozen=True, slots=True)
 class ValueProof:

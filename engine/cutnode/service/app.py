@@ -62,8 +62,6 @@ from cutnode.service.sockets import converse
 from cutnode.service.state import Service
 from cutnode.service.streams import EventLines, EventQueue
 
-__all__ = ["make_app"]
-
 CLIENT_LEFT = 499
 """The status that is counted for a client that left; nobody gets it."""
 

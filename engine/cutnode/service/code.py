@@ -13,8 +13,6 @@ from cutnode.contract.dispatch import game_name
 from cutnode.service.failures import Failure
 from cutnode.service.questions import Question
 
-__all__ = ["CompiledCode"]
-
 
 class CompiledCode:
     """The code that is compiled, by the game that it belongs to; of at most *most* games."""

@@ -19,8 +19,6 @@ from cutnode.contract.errors import (
 from cutnode.contract.text import quoted
 from cutnode.service.models import ErrorBody
 
-__all__ = ["Failure", "as_failures", "failure_of", "failure_of_request", "report", "responses"]
-
 MEANINGS: dict[int, tuple[str, str]] = {
     400: ("bad request", "The body cannot be read."),
     403: ("not allowed", "The host, or the page that asks, is not allowed."),

@@ -23,8 +23,6 @@ from cutnode.service.models import GameView
 from cutnode.storage.evaluations import OWN_NAME
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = ["GameRegistry"]
-
 MOST_NAMES = 2000
 """The names of variants that are held: about 100 MiB, if trees of all were drawn."""
 

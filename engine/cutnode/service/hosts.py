@@ -19,8 +19,6 @@ from cutnode.contract.text import quoted
 from cutnode.service.failures import Failure
 from cutnode.service.settings import Settings
 
-__all__ = ["AllowedHosts", "is_wildcard"]
-
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s\[\]:/@]+)(?::[0-9]*)?")
 """The header of a request: a name or an address, and perhaps a port."""
 

@@ -12,8 +12,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cutnode.service.failures import Failure
 
-__all__ = ["RequestLimits", "timeout_protocol"]
-
 
 class RequestLimits:
     """Middleware that bounds the size of a request's body, and the time in which it arrives.

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-__all__ = ["Metrics"]
-
 
 class Metrics:
     """The metrics of one service: several in a process do not mix."""

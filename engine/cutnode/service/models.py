@@ -21,50 +21,6 @@ from cutnode.contract.choices import (
 from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.playing.levels import LEVELS
 
-__all__ = [
-    "AnalyseRequest",
-    "Answer",
-    "BoardView",
-    "ContentView",
-    "Counted",
-    "ErrorBody",
-    "Estimated",
-    "EvaluateRequest",
-    "Event",
-    "Failed",
-    "GameView",
-    "Games",
-    "Health",
-    "Iterated",
-    "IterationView",
-    "LevelRequest",
-    "LimitsView",
-    "LineView",
-    "MoveView",
-    "Moved",
-    "NodeView",
-    "OutcomeView",
-    "PerftRequest",
-    "PositionRequest",
-    "PositionView",
-    "Progressed",
-    "Request",
-    "RootMoveView",
-    "SearchRequest",
-    "Searched",
-    "SetupRequest",
-    "SolveRequest",
-    "Solved",
-    "Start",
-    "Started",
-    "Stop",
-    "Streamed",
-    "TableView",
-    "TreeRequest",
-    "TreeView",
-    "UnsearchedView",
-]
-
 LONGEST = 4096
 """Characters of a position: some games take all the moves that lead there."""
 

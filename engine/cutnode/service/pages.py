@@ -12,8 +12,6 @@ from fastapi import FastAPI, Response
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
-__all__ = ["add_pages"]
-
 WEB = Path(__file__).parent / "web"
 """The files of the board: plain HTML, CSS and modules of JavaScript, as the browser takes them."""
 

@@ -29,9 +29,6 @@ from cutnode.service.models import Answer
 from cutnode.service.questions import Key, LevelEngine, OnEvent, Question
 from cutnode.service.settings import Settings
 
-__all__ = ["EngineCache", "Run", "SearchPool"]
-
-
 POLL_SECONDS = 0.02
 """The time between two looks at whether all searches have ended."""
 

@@ -54,8 +54,6 @@ from cutnode.service.views import read_position
 from cutnode.storage.evaluations import OWN_NAME, chosen_evaluation
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = ["KINDS", "Key", "LevelEngine", "OnEvent", "Question", "estimate", "read_question"]
-
 
 @dataclass(frozen=True, slots=True)
 class Key:

@@ -18,8 +18,6 @@ from cutnode.service.limits import timeout_protocol
 from cutnode.service.settings import Settings
 from cutnode.service.state import Service
 
-__all__ = ["Server", "address", "listen"]
-
 BACKLOG = 128
 
 GRACE = 0.5

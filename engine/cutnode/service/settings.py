@@ -10,8 +10,6 @@ from cutnode.contract.errors import CutnodeError
 from cutnode.contract.text import quoted
 from cutnode.storage.tables import available_megabytes
 
-__all__ = ["USUAL_SECONDS", "Settings"]
-
 USUAL_SECONDS = 1.0
 """The time of a search that is given no limit."""
 

@@ -20,8 +20,6 @@ from cutnode.service.questions import KINDS
 from cutnode.service.state import Service
 from cutnode.service.streams import EventQueue
 
-__all__ = ["converse"]
-
 MESSAGE: TypeAdapter[Start | Stop] = TypeAdapter(Annotated[Start | Stop, Field(discriminator="do")])
 
 GOING_AWAY, NOT_TEXT, TRY_LATER = 1001, 1003, 1013

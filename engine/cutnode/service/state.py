@@ -16,8 +16,6 @@ from cutnode.service.pool import SearchPool
 from cutnode.service.questions import Question, read_question
 from cutnode.service.settings import Settings
 
-__all__ = ["Service"]
-
 
 class Service:
     """The games, the pool and the metrics, and whether the service is ready."""

@@ -14,8 +14,6 @@ from cutnode.service.failures import Failure
 from cutnode.service.models import Failed, Iterated, Progressed, Started, Streamed
 from cutnode.service.pool import Run
 
-__all__ = ["EventLines", "EventQueue"]
-
 
 class EventQueue:
     """The events of a searching thread, for a coroutine to read."""

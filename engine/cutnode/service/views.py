@@ -44,8 +44,6 @@ from cutnode.service.models import (
 from cutnode.tree.drawing import Tree
 from cutnode.tree.recording import record_tree
 
-__all__ = ["read_position", "set_up", "show_board", "show_position", "show_tree"]
-
 SHAPES: dict[type[Cells], Any] = {
     Grid: "grid",
     Hexagons: "hexagons",

@@ -34,19 +34,11 @@ from typing import Any
 import numpy as np
 
 from cutnode.compiler.cache import STARTED, own_sources
-from cutnode.contract.collection import COLLECTION, PACKAGE, former_name, game_names
+from cutnode.contract.collection import COLLECTION, PACKAGE, former_name, game_names, present_name
 from cutnode.contract.dispatch import defines, game_name, is_plain, module_of
 from cutnode.contract.errors import CutnodeError, GameError, require_path
 from cutnode.contract.text import quoted
 from cutnode.storage.files import header, read_header, writing
-
-__all__ = [
-    "class_in",
-    "identity",
-    "read_arrays",
-    "rules_digest",
-    "write_arrays",
-]
 
 VERSION = 1
 PAGE = 4096
@@ -247,7 +239,7 @@ def identity(cls: type, modules: tuple[str, ...] = MEANING) -> dict[str, Any]:
     """
     return {
         "game": game_name(cls),
-        "class": [cls.__module__, cls.__qualname__],
+        "class": [former_name(cls.__module__), cls.__qualname__],
         "rules": rules_digest(cls, modules),
     }
 
@@ -260,10 +252,10 @@ def class_in(
 ) -> Any:
     """Return the class of positions that a header names, if its rules are still the same."""
     module, name = about["class"]
-    if module.startswith("games.") and module.removeprefix("games.") in game_names():
-        module = f"cutnode.{module}"
-    if module not in sys.modules and module.startswith(f"{COLLECTION}."):
-        importlib.import_module(module)
+    if module not in sys.modules:
+        module = present_name(module)
+        if module in {f"{COLLECTION}.{game}" for game in game_names()}:
+            importlib.import_module(module)
     cls = getattr(sys.modules.get(module), name, None)
     if cls is None:
         raise error(

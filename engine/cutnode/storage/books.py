@@ -27,8 +27,6 @@ from cutnode.kernels.expansion import fill
 from cutnode.storage.arrays import class_in, identity, read_arrays, write_arrays
 from cutnode.storage.tables import Table
 
-__all__ = ["Book"]
-
 KIND = b"cutnode book\n"
 
 

@@ -31,18 +31,6 @@ from cutnode.kernels.optionality import PRESETS, Optionality
 from cutnode.kernels.patterns import Patterns, Shape
 from cutnode.storage.arrays import read_arrays, write_arrays
 
-__all__ = [
-    "OWN_NAME",
-    "SUFFIX",
-    "chosen_evaluation",
-    "evaluation_recipe",
-    "evaluation_text",
-    "installed_file",
-    "installed_weights",
-    "load_evaluation",
-    "save_evaluation",
-]
-
 KIND = b"cutnode evaluation\n"
 SUFFIX = ".weights"
 OWN_NAME = "own"

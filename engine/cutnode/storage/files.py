@@ -16,8 +16,6 @@ from typing import Any, BinaryIO
 
 from cutnode.contract.errors import CutnodeError
 
-__all__ = ["check_file", "decoded", "header", "read_header", "write_whole", "writing"]
-
 _NUMBERS = struct.Struct("<II")
 _LONGEST_HEADER = 1 << 24
 

@@ -12,8 +12,6 @@ from typing import Any
 from cutnode.contract.extras import extra
 from cutnode.storage.parquet import pyarrow_modules
 
-__all__ = ["Rows", "Tabular"]
-
 MOST_ROWS = 20
 """Rows that a notebook shows."""
 

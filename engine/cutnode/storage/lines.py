@@ -10,8 +10,6 @@ from cutnode.contract.errors import CutnodeError, PositionError
 from cutnode.contract.loading import Game
 from cutnode.contract.notes import note, notes_to
 
-__all__ = ["positions_in"]
-
 
 def positions_in(
     game: Game, lines: Iterable[str], source: str, skipped: list[str] | None = None

@@ -7,8 +7,6 @@ from typing import Any
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.extras import extra
 
-__all__ = ["pyarrow_modules"]
-
 
 def pyarrow_modules(otherwise: str = "") -> tuple[Any, Any]:
     """Return ``pyarrow`` and ``pyarrow.parquet``; :class:`CutnodeError` if they are not there.

@@ -28,8 +28,6 @@ from cutnode.kernels.table import (
 from cutnode.runtime.unpickled import Unpickled
 from cutnode.storage.arrays import class_in, identity, read_arrays, write_arrays
 
-__all__ = ["Table", "available_megabytes", "holding", "new_words"]
-
 TABLE_KIND = b"cutnode table\n"
 
 

@@ -19,8 +19,6 @@ from cutnode.tablebases.solving import LayerWork, Settings
 from cutnode.tablebases.spaces import Space, StoppedError, indexed
 from cutnode.tablebases.tables import Directory, LayerTable, kind_of
 
-__all__ = ["LayerBuilder"]
-
 SAVE_SECONDS = 120.0
 """What is known of a layer is saved so often, or as seldom as the saving takes a twentieth."""
 

@@ -19,8 +19,6 @@ from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import Space, StoppedError, enumerated, indexed
 from cutnode.tablebases.tables import CHANCES, LayerTable, kind_of
 
-__all__ = ["BuildProgress", "Elsewhere", "LayerJob", "build_tablebase", "compress_tablebase"]
-
 BYTES_OF_POSITION = 40
 """Of memory, for each position that is enumerated: its key, its fields and its place."""
 

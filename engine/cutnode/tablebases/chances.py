@@ -42,8 +42,6 @@ from cutnode.tablebases.spaces import Space
 from cutnode.tablebases.tables import Directory
 from cutnode.tablebases.threads import LayerThreads
 
-__all__ = ["ChanceLayer"]
-
 EXTRAPOLATE = 6
 """Sweeps between two additions of a geometric series."""
 

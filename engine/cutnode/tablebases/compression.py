@@ -9,8 +9,6 @@ import numpy as np
 
 from cutnode.contract.extras import extra
 
-__all__ = ["compressed", "expanded"]
-
 FRAME = 1 << 20
 """Bytes that are compressed at a time."""
 

@@ -29,8 +29,6 @@ from cutnode.tablebases.compression import compressed, expanded
 from cutnode.tablebases.spaces import Space
 from cutnode.tablebases.tables import LayerTable
 
-__all__ = ["Folder"]
-
 LAYER_KIND = b"cutnode tablebase layer\n"
 SHARE_KIND = b"cutnode tablebase share\n"
 PARTIAL_KIND = b"cutnode tablebase partial layer\n"

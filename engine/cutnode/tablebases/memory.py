@@ -22,8 +22,6 @@ from cutnode.tablebases.spaces import Space, enumerated, indexed
 from cutnode.tablebases.tablebase import Tablebase
 from cutnode.tablebases.tables import POINTS, Directory, kind_of
 
-__all__ = ["TablebasesInMemory"]
-
 
 class TablebasesInMemory:
     """The tablebases of one game that were solved so far, within some memory.

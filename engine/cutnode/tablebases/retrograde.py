@@ -44,8 +44,6 @@ from cutnode.tablebases.spaces import Space
 from cutnode.tablebases.tables import Directory
 from cutnode.tablebases.threads import LayerThreads
 
-__all__ = ["MissingLayerError", "RetrogradeLayer", "code_type"]
-
 LARGEST_EDGES = 1 << 30
 """Edges name indices below that."""
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from cutnode.contract.errors import CutnodeError
 
-__all__ = ["Scratch", "parts"]
-
 PART = 1 << 20
 """Numbers of an array that are treated at a time, where copies are made."""
 

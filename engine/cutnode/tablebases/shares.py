@@ -21,8 +21,6 @@ from cutnode.tablebases.files import NO_MODULES
 from cutnode.tablebases.retrograde import RetrogradeLayer
 from cutnode.tablebases.tables import LayerTable, table_of_codes
 
-__all__ = ["SharedLayer"]
-
 
 class SharedLayer:
     """The codes of a layer in one of the processes that solve it, in so many *shares*.

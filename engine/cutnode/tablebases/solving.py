@@ -15,9 +15,10 @@ from cutnode.contract.dispatch import game_name, value_limit
 from cutnode.contract.errors import CutnodeError
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.layer_iteration import SWEEP
+from cutnode.kernels.layer_points import THRESHOLD
 from cutnode.kernels.retrograde import PASS
 from cutnode.tablebases.chances import ChanceLayer
-from cutnode.tablebases.points import THRESHOLD, PointsLayer
+from cutnode.tablebases.points import PointsLayer
 from cutnode.tablebases.retrograde import MissingLayerError, RetrogradeLayer
 from cutnode.tablebases.scratch import Scratch
 from cutnode.tablebases.spaces import Space
@@ -32,8 +33,6 @@ from cutnode.tablebases.tables import (
     table_of_values,
 )
 from cutnode.tablebases.threads import LayerThreads
-
-__all__ = ["LayerWork", "Settings", "solve_layers"]
 
 DIGITS = 1e-11
 """Expected values are within this part of ``VALUE_LIMIT`` of the truth, if nothing else is said."""

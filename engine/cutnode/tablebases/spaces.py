@@ -20,8 +20,6 @@ from cutnode.kernels.enumeration import REACHED, enumerate_positions
 from cutnode.kernels.tablebase import position_numbered
 from cutnode.runtime.running import KernelCall, run
 
-__all__ = ["Space", "StoppedError", "enumerated", "indexed"]
-
 FIRST_ROOM = 1 << 14
 MOST_POSITIONS = 1 << 30
 

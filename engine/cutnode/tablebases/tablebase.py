@@ -40,8 +40,6 @@ from cutnode.tablebases.spaces import Space, indexed
 from cutnode.tablebases.tables import CHANCES, DISTANCES, POINTS, Directory, kind_of
 from cutnode.tablebases.threads import LayerThreads
 
-__all__ = ["Entry", "Tablebase", "Verification"]
-
 NOWHERE = 1 << 40
 """No layer."""
 

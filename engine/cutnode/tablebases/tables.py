@@ -12,17 +12,6 @@ from cutnode.contract.dispatch import defines, game_constant, value_limit
 from cutnode.kernels.retrograde import DRAWN, HOLE
 from cutnode.kernels.tablebase import ENTRY, MOST_BITS, pack_symbols
 
-__all__ = [
-    "CHANCES",
-    "DISTANCES",
-    "POINTS",
-    "Directory",
-    "LayerTable",
-    "kind_of",
-    "table_of_codes",
-    "table_of_values",
-]
-
 PART = 1 << 20
 """Symbols that are packed at a time: a multiple of 64."""
 

@@ -18,8 +18,6 @@ from cutnode.runtime.running import KernelCall, run
 from cutnode.runtime.threads import MOST_THREADS
 from cutnode.tablebases.spaces import Space, StoppedError
 
-__all__ = ["LayerThreads"]
-
 
 class LayerThreads:
     """Threads that run the same kernel on parts of a layer.

@@ -30,16 +30,6 @@ from cutnode.contract.positions import field_kinds
 from cutnode.contract.verbs import chance, chance_outcome, moves_again, outcome, play, turn
 from cutnode.kernels.learned import NONE, TURN
 
-__all__ = [
-    "LONGEST_GAME",
-    "Bit",
-    "BoardReading",
-    "random_game",
-    "read_board",
-    "require_learnable",
-    "sampled_positions",
-]
-
 SAMPLES = 3000
 """Positions that tell bits and contents apart."""
 

@@ -23,8 +23,6 @@ from cutnode.training.boards import (
 from cutnode.training.symmetries import symmetries_of
 from cutnode.training.windows import BYTE, CONTENTS, MARKS, Symmetry, Window, windows_of
 
-__all__ = ["Design", "Term", "design_for", "with_terms"]
-
 SAMPLES = 2000
 SYMMETRY_SAMPLES = 40
 """Positions from which the windows, and symmetries, are found."""

@@ -25,8 +25,6 @@ from cutnode.training.models import Model
 from cutnode.training.objectives import Examples
 from cutnode.training.records import digest_of
 
-__all__ = ["SHARE", "Fitting", "Games", "Step", "fit_step", "libraries", "stage_table", "staged"]
-
 STAGES = 3
 """Stages of the game, with as many positions each."""
 

@@ -17,17 +17,6 @@ from cutnode.contract.errors import CutnodeError
 from cutnode.contract.extras import extra
 from cutnode.training.objectives import Examples, JaxObjective, NetworkObjective, Objective
 
-__all__ = [
-    "EPOCHS",
-    "Course",
-    "Layers",
-    "PatternFit",
-    "fit_network",
-    "fit_patterns",
-    "logistic_slope",
-    "require_jax",
-]
-
 BATCHES = 128
 """Of an epoch, at least, each of 256 to 4096 positions (networks: twice as many)."""
 

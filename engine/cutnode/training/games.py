@@ -17,8 +17,6 @@ from cutnode.kernels.scores import MOST_ESTIMATE, is_decisive
 from cutnode.kernels.self_play import ANY_MOVE, STEP, advance, decide, mark_quiet
 from cutnode.tablebases.tablebase import Tablebase
 
-__all__ = ["AT_ONCE", "Labelled", "compare", "play_games"]
-
 AT_ONCE = 512
 """Games that are played at the same time."""
 

@@ -42,8 +42,6 @@ from cutnode.training.objectives import Examples
 from cutnode.training.symmetries import image_of_bits
 from cutnode.training.windows import Symmetry
 
-__all__ = ["Model", "NetworkModel", "PatternModel", "models_for"]
-
 WIDTH = 32
 """Neurons of a network."""
 

@@ -17,8 +17,6 @@ import numpy as np
 
 from cutnode.contract.bits import lowest_index, without_lowest
 
-__all__ = ["Examples", "JaxObjective", "NetworkObjective", "Objective"]
-
 PARTS = 8
 """Of a batch, each with sums of its own: what comes of it does not depend on the processors."""
 

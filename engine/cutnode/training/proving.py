@@ -25,16 +25,6 @@ from cutnode.storage.files import check_file, write_whole
 from cutnode.training.boards import LONGEST_GAME, random_game
 from cutnode.training.results import PROOF_SECONDS, Training
 
-__all__ = [
-    "FEWEST_SECONDS",
-    "install_if_proven",
-    "proof_of",
-    "prove",
-    "target_file",
-    "unproven_file",
-    "usual_plies",
-]
-
 FEWEST_SECONDS = 10.0
 """Less is too little for games that say something."""
 

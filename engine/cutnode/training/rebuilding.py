@@ -21,8 +21,6 @@ from cutnode.training.fitting import require_jax
 from cutnode.training.models import models_for
 from cutnode.training.records import read_games
 
-__all__ = ["Rebuilt", "rebuild"]
-
 
 @dataclass
 class Rebuilt:

@@ -28,8 +28,6 @@ from cutnode.storage.files import check_file, writing
 from cutnode.storage.parquet import pyarrow_modules
 from cutnode.training.games import Labelled
 
-__all__ = ["as_kept", "digest_of", "prepare_folder", "read_games", "write_games"]
-
 MOST_FILES = 32
 """Files that are read: those of the last generations."""
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from cutnode.playing.matches import MatchResult
 
-__all__ = ["PROOF_SECONDS", "Generation", "Training"]
-
 PROOF_SECONDS = 0.05
 """Of a move, in the proof."""
 

@@ -23,8 +23,6 @@ from cutnode.contract.verbs import canonical, chance, chance_outcome, moves_agai
 from cutnode.training.boards import LONGEST_GAME, Bit, BoardReading
 from cutnode.training.windows import Symmetry, automorphisms
 
-__all__ = ["image_of_bits", "symmetries_of"]
-
 ImageOf = Callable[[Any], Any]
 """The image of a position; None if a bit of it has none."""
 

@@ -61,8 +61,6 @@ from cutnode.training.proving import (
 from cutnode.training.records import as_kept, prepare_folder, read_games, write_games
 from cutnode.training.results import Generation, Training
 
-__all__ = ["LEAST_SECONDS", "train"]
-
 LEAST_SECONDS = 60.0
 """A training that has less time has hardly begun when it is over: compiling, a generation and a
 proof take as long."""

@@ -17,8 +17,6 @@ from typing import Any
 
 from cutnode.contract.cells import Cells
 
-__all__ = ["BYTE", "CONTENTS", "MARKS", "Window", "automorphisms", "windows_of"]
-
 MOST_NUMBERS = 20_000
 """Configurations of a window: each has a weight in each stage of the game."""
 

@@ -23,8 +23,6 @@ from cutnode.kernels.scores import WIN, win_distance
 from cutnode.search.results import score_text
 from cutnode.tree.nodes import Node, Unsearched
 
-__all__ = ["FORMATS", "Tree", "to_dot", "to_json", "to_mermaid", "to_svg"]
-
 MOST_MERMAID_EDGES = 500
 MOST_MERMAID_TEXT = 50_000
 """The default limits of Mermaid."""

@@ -58,8 +58,6 @@ from cutnode.search.searcher import Searcher
 from cutnode.tree.drawing import Tree
 from cutnode.tree.nodes import Node, Unsearched
 
-__all__ = ["record_tree"]
-
 OVER, REPETITION, DRAWN, HORIZON = "game over", "repetition", "drawn", "depth reached"
 
 CUTOFFS = {
