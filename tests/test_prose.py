@@ -1,0 +1,50 @@
+"""Habits of style that help, errors, docs, docstrings and comments have lost, and stay without.
+
+Counts are of matches in all that people read; a limit is what was left when it was set, and may
+only fall.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+READ = [
+    *(ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"),
+    *sorted((ROOT / "engine" / "docs").rglob("*.md")),
+    *sorted((ROOT / "engine" / "cutnode").rglob("*.py")),
+    *sorted((ROOT / "games").rglob("*.py")),
+]
+
+HABITS = {
+    "so many or so much, in place of a number's name": (r"\bso (?:many|much)\b", 29),
+    "beside, for next to or compared with": (r"\bbesides?\b", 17),
+    "those of or that of, in place of the noun": (r"\b(?:those|that) of\b", 32),
+    "goes on, for continues": (r"\b(?:goes|go|gone|going|went) on\b", 7),
+    "by turns, in turn": (r"\b(?:by turns|in turn)\b", 1),
+    "a relative clause as a subject": (
+        r"(?:^|[.:;] +|\"\"\")(?:What|Who) (?:is|are|was|were|has|had|does|\w+s)\b(?![^.\n]*\?)",
+        40,
+    ),
+    "a passive whose party is not named": (r"\b(?:is|are) (?:asked for|said by|told by)\b", 5),
+}
+"""A pattern and the most matches of it, by what to avoid."""
+
+
+def matches(pattern):
+    found = re.compile(pattern, re.M)
+    for path in READ:
+        if path.is_file():
+            for match in found.finditer(re.sub(r"\n[# ]*", "\n", path.read_text())):
+                yield f"{path.relative_to(ROOT)}: {match[0]!r}"
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_habits_stay_lost(habit):
+    pattern, most = HABITS[habit]
+    found = list(matches(pattern))
+    assert len(found) <= most, f"write it another way: {habit}\n" + "\n".join(found)
