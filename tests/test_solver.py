@@ -33,8 +33,7 @@ from cutnode.kernels.profiles import plies_for
 from cutnode.kernels.solver import question
 from cutnode.runtime.running import Limits
 from cutnode.search import game_solver
-from cutnode.search.proving import LINE_FACTOR
-from cutnode.search.solving import SHORT_NODES, Solver
+from cutnode.search.solving import LINE_FACTOR, SHORT_NODES, Solver
 
 EASY, HARD = (
     [GAME.parse(text) for text, _ in rows(SETS / f"connect4_{name}.txt")[::100]]

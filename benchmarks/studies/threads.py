@@ -26,7 +26,7 @@ from benchmarks.positions import ffo_endgames
 from cutnode import Table, load_game, solve
 from cutnode.search.deepening import HelperTask
 from cutnode.search.monte_carlo import MonteCarlo
-from cutnode.search.proving import ProofTask
+from cutnode.search.solving import ProofTask
 
 OPENINGS = {"4": -1, "44": 1, "45": 2, "24": 0, "22": 0}
 """Openings of Connect Four and their values, seconds of one thread each."""

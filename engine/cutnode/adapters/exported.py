@@ -21,7 +21,7 @@ from cutnode.contract.notation import board_of, contents_of
 from cutnode.contract.positions import coerce, field_kinds
 from cutnode.contract.verbs import NO_MOVE, chance
 from cutnode.kernels.scores import is_decisive
-from cutnode.search.given import given_position
+from cutnode.search.board import given_position
 from cutnode.search.record import Record
 
 SAMPLE = 2000

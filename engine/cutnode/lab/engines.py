@@ -18,8 +18,7 @@ from cutnode.playing.matches import MatchResult, match
 from cutnode.runtime.running import Limits
 from cutnode.search.game_solver import GameSolver
 from cutnode.search.monte_carlo import MonteCarlo
-from cutnode.search.results import Result
-from cutnode.search.tree_results import MonteCarloResult
+from cutnode.search.results import MonteCarloResult, Result
 from cutnode.storage.tables import Table
 
 PROVERS = ("alphabeta", "pn", "auto", "mcts")

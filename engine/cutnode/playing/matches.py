@@ -40,7 +40,7 @@ from cutnode.playing.elo import (
 )
 from cutnode.playing.players import Choice, Player, make_player
 from cutnode.runtime.processes import ProcessEndedError, Processes
-from cutnode.search.given import given_position
+from cutnode.search.board import given_position
 from cutnode.search.record import Record, is_over, wins_at_once
 
 Games = Sequence[dict[str, Any]]

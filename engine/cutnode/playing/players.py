@@ -36,12 +36,11 @@ from cutnode.playing.configurations import (
 from cutnode.playing.levels import FULL_STRENGTH, LEVELS, Level
 from cutnode.playing.remote import Remote
 from cutnode.runtime.running import Limits
-from cutnode.search.given import class_of, given_position
+from cutnode.search.board import class_of, given_position
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.options import SearchOptions, check_engine
 from cutnode.search.proving_searcher import ProvingSearcher
-from cutnode.search.results import Line, SearchResult
-from cutnode.search.tree_results import MonteCarloResult
+from cutnode.search.results import Line, MonteCarloResult, SearchResult
 from cutnode.search.trials import AutoSearcher
 from cutnode.storage.evaluations import installed_weights
 from cutnode.storage.tables import Table

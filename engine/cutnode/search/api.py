@@ -1,7 +1,7 @@
 """The functions of the public face: solve, analyse, search, count lines, and plain searches.
 
 Each takes a position, a :class:`~cutnode.search.board.Board`, or a game or its name, which stand
-for their start (see :mod:`cutnode.search.given`).
+for their start (see :mod:`cutnode.search.board`).
 Each checks its input, owns the memory, runs compiled code in threads of its own, watches
 the clock, and returns an immutable result.  Ctrl-C, a stop event and limits end a search
 early; what is proven by then is returned.
@@ -41,8 +41,8 @@ from cutnode.kernels.scores import WIN, is_decisive
 from cutnode.kernels.solver import result_dtype
 from cutnode.runtime.running import KernelCall, Limits, run, watch
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
+from cutnode.search.board import class_of, given_history, given_position
 from cutnode.search.game_solver import GameSolver
-from cutnode.search.given import class_of, given_history, given_position
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.options import (
     ProofKeywords,
@@ -51,15 +51,16 @@ from cutnode.search.options import (
     QuestionKeywords,
     SearchKeywords,
     SearchOptions,
+    TreeKeywords,
     check_engine,
     proof_options,
     require_keywords,
     thread_count,
 )
-from cutnode.search.proving import ProofSettings
 from cutnode.search.proving_searcher import ProvingSearcher
-from cutnode.search.results import Batch, PlainResult, Result, SearchResult
+from cutnode.search.results import Batch, MonteCarloResult, PlainResult, Result, SearchResult
 from cutnode.search.solving import (
+    ProofSettings,
     lines_too_long,
     proof_result,
     require_batches,
@@ -67,8 +68,6 @@ from cutnode.search.solving import (
     write_row,
 )
 from cutnode.search.spans import Spans, proof_workers, work_through
-from cutnode.search.tree_options import TreeKeywords
-from cutnode.search.tree_results import MonteCarloResult
 from cutnode.search.trials import AutoSearcher
 from cutnode.storage.books import Book
 from cutnode.storage.evaluations import chosen_evaluation

@@ -1,33 +1,134 @@
 """Iterative deepening: one search of limited depth, from its first depth to its result.
 
-A call of the kernel searches one depth within one window.  Helper threads begin with the first call
-that takes long.
+A call of the kernel searches one depth within one window.  Short calls run in the caller's thread,
+longer ones in a thread of their own that is watched; helper threads start with the first long call.
+Lines of play that the table cut short are continued from what the table holds.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any, Protocol
 
+from cutnode.contract.derived import is_free_move
 from cutnode.contract.dispatch import MAX_VALUE, game_name
 from cutnode.contract.errors import ContractError, CutnodeError
 from cutnode.contract.legal import legal_moves
-from cutnode.contract.verbs import INFINITE, outcome
+from cutnode.contract.messages import contract_violation
+from cutnode.contract.stop import MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VALUE
+from cutnode.contract.verbs import (
+    INFINITE,
+    NO_MOVE,
+    canonical,
+    chance,
+    original_move,
+    outcome,
+    play,
+)
+from cutnode.kernels import chance_table
 from cutnode.kernels.aspiration import aspiration_window, iteration_depths, widened_window
+from cutnode.kernels.chance import chance_address
 from cutnode.kernels.clock import Clock
-from cutnode.kernels.node import COUNTERS
-from cutnode.kernels.parameters import MOST_DEPTH, SHORT_NODES
-from cutnode.runtime.running import Limits
-from cutnode.search.calls import LimitedCalls
+from cutnode.kernels.node import COUNTERS, address
+from cutnode.kernels.parameters import INLINE_NODES, MOST_DEPTH, SHORT_NODES
+from cutnode.kernels.table import move_of, probe
+from cutnode.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 from cutnode.search.compiled_search import CompiledSearch
 from cutnode.search.helper_threads import HelperThreads
-from cutnode.search.lines import completed
-from cutnode.search.results import Iteration, Line, SearchResult
-from cutnode.search.statistics import Statistics
+from cutnode.search.results import Iteration, Line, SearchResult, Statistics
+
+
+class LimitedCalls:
+    """The calls of the kernel for one search, and the reason why no more follow."""
+
+    def __init__(self, search: CompiledSearch, position: Any, limits: Limits, clock: Clock):
+        self.search = search
+        self.position = position
+        self.clock = clock
+        self.most_nodes = min(limits.nodes or UNLIMITED, UNLIMITED)
+        self.stops = [*limits.stops, search.stopped]
+        self.reason = ""
+        self.first = 1
+        self.assisting = False
+        self.reached: float = 0
+        """What the last call of the kernel returned, also if it was stopped."""
+        self.words = search.words
+        search.claim_table()
+        search.count_from_zero()
+        search.memory.fill("excluded_move", NO_MOVE)
+        for name in ("stop", "root_excluded", "probcut_level", "shared"):
+            self.words[name][0] = 0
+
+    def is_short(self, depth: int) -> bool:
+        """Return whether a call of some depth will surely be done in a moment."""
+        raise NotImplementedError
+
+    def begin_long_call(self, depth: int) -> None:
+        """Get ready for a call that takes long."""
+
+    def line(self) -> tuple[int, ...]:
+        """Return the line of play that the last call has found."""
+        return tuple(int(move) for move in self.words["line"][: self.words["length"][0]])
+
+    def call(self, low: float, high: float, depth: int) -> float | None:
+        """Call the kernel once; return None after a stop."""
+        words = self.words
+        spent = int(words["nodes"][0])
+        self.reached = -INFINITE
+        if self.reason not in ("", "proven"):
+            return None  # Ctrl-C, say, as the last call ended by itself
+        if is_stopped(self.stops):
+            self.reason = "stopped"
+            return None
+        search = functools.partial(self._search, low, high, depth)
+        limit = self.most_nodes - 1
+        if self.assisting:
+            return self._call_here(search, limit)
+        if self.is_short(depth):
+            value = self._call_here(search, min(limit, spent + INLINE_NODES))
+            if value is not None:
+                return value
+            words["stop"][0] = RUNNING
+        if int(words["nodes"][0]) <= limit or limit < spent:
+            words["node_limit"][0] = limit
+            self.begin_long_call(depth)
+            call = KernelCall(search, self.search.memory, self.clock)
+            self.reason = run([call], self.stops, workers=self.search.workers)
+            self.reached = call.answer
+            if words["stop"][0] == RUNNING:
+                return self.reached
+        else:
+            words["stop"][0] = NODES
+        self._note_stop(int(words["stop"][0]))
+        words["stop"][0] = RUNNING
+        return None
+
+    def _call_here(self, search: Callable[[], float], node_limit: int) -> float | None:
+        """Call the kernel in this thread; return None after a stop."""
+        self.words["node_limit"][0] = node_limit
+        self.reached = search()
+        return self.reached if self.words["stop"][0] == RUNNING else None
+
+    def _note_stop(self, code: int) -> None:
+        """Take down why the kernel stopped; :class:`ContractError` if the game is wrong."""
+        if code == NODES:
+            self.reason = "node limit"
+        elif code in (PLIES, PROBABILITIES, VALUE, MOVES):
+            violation = self.search.memory.position("violation", self.position)
+            raise contract_violation(violation, code, self.search.evaluation)
+        elif not self.reason:
+            self.reason = "stopped"
+
+    def _search(self, low: float, high: float, depth: int) -> float:
+        self.words["estimates"][0] = 0
+        first, self.first = self.first, 0
+        return self.search.call(self.position, low, high, depth, first)
+
 
 SAME_SCORE = 1e-9
 """Scores of games of chance that differ by less are the same: sums are rounded."""
@@ -443,3 +544,46 @@ class HelperTask:
 
     def patience(self) -> float:
         return HELPER_PATIENCE
+
+
+def completed(search: CompiledSearch, position: Any, line: Line, depth: int) -> Line:
+    """Return a line of play from a position, continued to *depth* moves from the table."""
+    if len(line.pv) >= depth or "table" not in search.techniques:
+        return line
+    moves: list[int] = []
+    actions = 0
+    move: int | None
+    for move in line.pv:
+        position, actions = _after(search, position, actions, move)
+        moves.append(move)
+    while len(moves) < depth and not outcome(position)[0] and not chance(position):
+        move = _table_move(search, position, actions, depth - len(moves), len(moves))
+        if move is None:
+            break
+        position, actions = _after(search, position, actions, move)
+        moves.append(move)
+    return Line(line.move, line.value, tuple(moves))
+
+
+def _after(search: CompiledSearch, position: Any, actions: int, move: int) -> tuple[Any, int]:
+    """Return the position after a move, and the free moves of this turn until then."""
+    child = play(position, move)
+    return child, actions + 1 if is_free_move(position, move, child, actions, search.turns) else 0
+
+
+def _table_move(
+    search: CompiledSearch, position: Any, actions: int, left: int, ply: int
+) -> int | None:
+    """Return the move that the table holds for a position, if it is a legal one."""
+    record, words = search.memory.record, search.table.words
+    if search.has_chance:
+        word = chance_address(position, actions, left, ply, record)
+        data = chance_table.probe(words, word).data
+    else:
+        data = probe(words, address(position, actions, record))
+    move = move_of(data) if data != 0 else NO_MOVE
+    if move == NO_MOVE:
+        return None
+    if "symmetry" in search.techniques:
+        move = original_move(position, int(move), canonical(position)[1])
+    return int(move) if move in legal_moves(position) else None

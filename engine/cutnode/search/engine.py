@@ -23,9 +23,8 @@ from cutnode.kernels.solver import search_dtype as solver_dtype
 from cutnode.runtime.threads import Workers, interrupts
 from cutnode.runtime.unpickled import Unpickled
 from cutnode.search.api import perft
-from cutnode.search.board import Board
+from cutnode.search.board import Board, class_of, given_history, given_position
 from cutnode.search.game_solver import GameSolver
-from cutnode.search.given import class_of, given_history, given_position
 from cutnode.search.handles import Handle, Progress, Stop
 from cutnode.search.loops import has_loops
 from cutnode.search.monte_carlo import MonteCarlo
@@ -36,16 +35,15 @@ from cutnode.search.options import (
     QuestionKeywords,
     SearchKeywords,
     SearchOptions,
+    TreeKeywords,
     check_engine,
     proof_options,
     thread_count,
 )
 from cutnode.search.proving_searcher import ProvingSearcher
-from cutnode.search.results import Iteration, Result, SearchResult
+from cutnode.search.results import Iteration, MonteCarloResult, Result, SearchResult
 from cutnode.search.searcher import Searcher
 from cutnode.search.solving import require_solvable
-from cutnode.search.tree_options import TreeKeywords
-from cutnode.search.tree_results import MonteCarloResult
 from cutnode.search.trials import AutoSearcher
 from cutnode.storage.tables import Table
 

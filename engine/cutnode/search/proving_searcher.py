@@ -21,8 +21,8 @@ from cutnode.kernels.scores import final_score
 from cutnode.kernels.tablebase_scores import FAR, FARTHEST
 from cutnode.runtime.running import Limits, is_stopped
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
+from cutnode.search.board import class_of
 from cutnode.search.deepening import Deepening
-from cutnode.search.given import class_of
 from cutnode.search.loops import has_loops
 from cutnode.search.options import SearcherKeywords, SearchOptions
 from cutnode.search.results import Line, Result, SearchResult

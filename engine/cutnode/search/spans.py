@@ -18,9 +18,8 @@ from cutnode.contract.positions import class_of_all
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.solver import SHARED_TABLE, SINGLE_THREADED
 from cutnode.runtime.running import KernelLoop, Limits, is_stopped, run
-from cutnode.search.proving import ProofSettings, ProofTask, solver_memory
-from cutnode.search.scouting import Scouting, scouting
 from cutnode.search.searcher import Searcher
+from cutnode.search.solving import ProofSettings, ProofTask, Scouting, scouting, solver_memory
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 

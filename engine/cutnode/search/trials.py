@@ -29,13 +29,11 @@ from cutnode.runtime.running import is_stopped
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.runtime.unpickled import Unpickled
 from cutnode.search.monte_carlo import MonteCarlo
-from cutnode.search.options import SearchOptions
+from cutnode.search.options import AutoKeywords, AutoOptions, SearchOptions
 from cutnode.search.proving_searcher import ProvingSearcher
 from cutnode.search.record import Record
-from cutnode.search.results import SearchResult
+from cutnode.search.results import MonteCarloResult, SearchResult
 from cutnode.search.searcher import Searcher
-from cutnode.search.tree_options import AutoKeywords, AutoOptions
-from cutnode.search.tree_results import MonteCarloResult
 from cutnode.storage.tables import Table
 
 TRIAL_SHARE = 0.25

@@ -53,7 +53,7 @@ from cutnode.kernels.value_iteration import (
     renumber,
 )
 from cutnode.runtime.running import KernelCall, Limits, run
-from cutnode.search.given import given_position
+from cutnode.search.board import given_position
 from cutnode.search.state_values import Iterated, States
 
 MOST_STATES = 1 << 30
