@@ -28,7 +28,6 @@ from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.errors import CutnodeError
 from cutnode.lab import plots
 from cutnode.lab.ablation import ablation, draw
-from cutnode.lab.experiments import EXPERIMENTS, drawing_of, repeat
 from cutnode.lab.files import (
     Journal,
     extract_files,
@@ -38,7 +37,16 @@ from cutnode.lab.files import (
     write_study,
 )
 from cutnode.lab.page import page
-from cutnode.lab.study import INTERRUPTED, Column, Follower, Study, plain
+from cutnode.lab.study import (
+    EXPERIMENTS,
+    INTERRUPTED,
+    Column,
+    Follower,
+    Study,
+    drawing_of,
+    plain,
+    repeat,
+)
 from cutnode.lab.tables import latex_table, markdown_table
 from cutnode.lab.terminal import print_study
 from cutnode.storage.files import check_file, write_whole

@@ -16,13 +16,13 @@ from cutnode.contract.bits import popcount as popcount
 from cutnode.contract.bits import without_lowest as without_lowest
 from cutnode.contract.collection import game_names as game_names
 from cutnode.contract.counting import count_moves as count_moves
+from cutnode.contract.derived import legal_moves as legal_moves
 from cutnode.contract.errors import ContractError as ContractError
 from cutnode.contract.errors import CutnodeError as CutnodeError
 from cutnode.contract.errors import GameError as GameError
 from cutnode.contract.errors import PositionError as PositionError
 from cutnode.contract.errors import PositionWarning as PositionWarning
 from cutnode.contract.errors import TableError as TableError
-from cutnode.contract.legal import legal_moves as legal_moves
 from cutnode.contract.loading import Game as Game
 from cutnode.contract.loading import load_game as load_game
 from cutnode.contract.notation import play_texts as play_texts

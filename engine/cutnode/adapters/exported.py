@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from cutnode.contract.bits import Bits
 from cutnode.contract.cells import Grid
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
 from cutnode.contract.errors import CutnodeError, GameError, require_integer
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game
 from cutnode.contract.notation import board_of, contents_of
 from cutnode.contract.positions import coerce, field_kinds

@@ -17,8 +17,7 @@ from cutnode.cli.options import choice, combined, json_option, option, out_optio
 from cutnode.contract.errors import CutnodeError
 
 if TYPE_CHECKING:
-    from cutnode.lab.experiments import Draw
-    from cutnode.lab.study import Study
+    from cutnode.lab.study import Draw, Study
 
 FORMATS = ("table", "json", "csv", "latex", "markdown")
 """What can be printed."""

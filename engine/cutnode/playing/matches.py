@@ -15,6 +15,7 @@ from random import Random
 from statistics import NormalDist
 from typing import Any
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import (
     CutnodeError,
@@ -26,7 +27,6 @@ from cutnode.contract.errors import (
     require_iterable,
     shown,
 )
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game, load_game
 from cutnode.contract.notebook import lines_html
 from cutnode.contract.verbs import evaluate, key

@@ -14,9 +14,9 @@ from random import Random
 from statistics import pstdev
 from typing import Any, Protocol, Unpack
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, require_integer
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game
 from cutnode.contract.text import nearest, quoted
 from cutnode.contract.verbs import key

@@ -19,7 +19,7 @@ import numpy as np
 
 from cutnode.compiler.jit import Kernel
 from cutnode.compiler.memory import Memory
-from cutnode.contract.derived import most_value
+from cutnode.contract.derived import legal_moves, most_value, require_moves
 from cutnode.contract.dispatch import defines, game_constant
 from cutnode.contract.errors import (
     CutnodeError,
@@ -28,7 +28,6 @@ from cutnode.contract.errors import (
     require_integer,
     require_iterable,
 )
-from cutnode.contract.legal import legal_moves, require_moves
 from cutnode.contract.messages import contract_violation
 from cutnode.contract.native import records
 from cutnode.contract.positions import class_of_all, coerce

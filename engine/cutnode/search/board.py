@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterable
 from typing import Any, Self
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, shown
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game, load_game
 from cutnode.contract.notebook import position_html
 from cutnode.contract.text import quoted

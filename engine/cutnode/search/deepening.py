@@ -15,10 +15,9 @@ from dataclasses import replace
 from random import Random
 from typing import Any, Protocol
 
-from cutnode.contract.derived import is_free_move
+from cutnode.contract.derived import is_free_move, legal_moves
 from cutnode.contract.dispatch import MAX_VALUE, game_name
 from cutnode.contract.errors import ContractError, CutnodeError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.messages import contract_violation
 from cutnode.contract.stop import MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VALUE
 from cutnode.contract.verbs import (

@@ -14,9 +14,9 @@ from hashlib import blake2b
 from typing import Any, Unpack
 
 from cutnode.compiler.memory import Memory
+from cutnode.contract.derived import legal_moves, require_moves
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import CutnodeError, GameError, require_integer
-from cutnode.contract.legal import legal_moves, require_moves
 from cutnode.contract.messages import contract_violation, position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.stop import MOVES, NODES, RUNNING

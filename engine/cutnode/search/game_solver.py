@@ -6,10 +6,9 @@ import threading
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from cutnode.contract.derived import most_value
+from cutnode.contract.derived import most_value, require_moves
 from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import CutnodeError, require_integer
-from cutnode.contract.legal import require_moves
 from cutnode.kernels.clock import Clock
 from cutnode.runtime.running import UNLIMITED, Limits
 from cutnode.runtime.threads import SHARED_WORKERS, Workers

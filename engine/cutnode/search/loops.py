@@ -19,9 +19,8 @@ import threading
 from dataclasses import replace
 from typing import Any
 
-from cutnode.contract.derived import most_value
+from cutnode.contract.derived import legal_moves, most_value
 from cutnode.contract.dispatch import defines
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import moves_again, outcome, play
 from cutnode.kernels.clock import Clock

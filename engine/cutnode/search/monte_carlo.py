@@ -17,9 +17,9 @@ import numpy as np
 from cutnode.compiler.memory import Memory
 from cutnode.contract.bits import WORD, mix
 from cutnode.contract.choices import PRIORS
+from cutnode.contract.derived import legal_moves, require_moves
 from cutnode.contract.dispatch import defines, game_constant, game_name
 from cutnode.contract.errors import CutnodeError, GameError
-from cutnode.contract.legal import legal_moves, require_moves
 from cutnode.contract.messages import contract_violation
 from cutnode.contract.positions import coerce
 from cutnode.contract.stop import CALLED, FULL, MOVES, RUNNING

@@ -1,4 +1,4 @@
-"""The options of searches, proofs and Monte Carlo tree search: keywords, typed once, and their checks."""
+"""The options of searches and proofs: keywords, typed once, and the checks of their values."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from types import EllipsisType
 from typing import Any, Self, TypedDict, cast
 
 from cutnode.contract.choices import PRIORS, ROLLOUTS, SEARCHES, SELECTIONS, SOLVERS, TREE_MEMORY
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name, is_plain
 from cutnode.contract.errors import (
     CutnodeError,
@@ -22,7 +23,6 @@ from cutnode.contract.errors import (
     require_integer,
     require_iterable,
 )
-from cutnode.contract.legal import legal_moves
 from cutnode.kernels.declarations import Technique
 from cutnode.kernels.evaluation import AnyEvaluation
 from cutnode.kernels.parameters import MOST_DEPTH

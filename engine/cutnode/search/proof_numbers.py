@@ -11,10 +11,9 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from cutnode.compiler.memory import Memory
-from cutnode.contract.derived import most_value
+from cutnode.contract.derived import legal_moves, most_value
 from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
 from cutnode.contract.errors import CutnodeError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.messages import contract_violation, position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.stop import MOVES, NODES, RUNNING, VALUE

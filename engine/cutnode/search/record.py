@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-from cutnode.contract.derived import same_after_chance
+from cutnode.contract.derived import legal_moves, same_after_chance
 from cutnode.contract.dispatch import game_constant, game_name
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, require_integer
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.notation import notation_of
 from cutnode.contract.positions import coerce

@@ -10,9 +10,9 @@ import threading
 from dataclasses import replace
 from typing import Any, Unpack
 
+from cutnode.contract.derived import require_moves
 from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import CutnodeError, GameError
-from cutnode.contract.legal import require_moves
 from cutnode.contract.positions import coerce
 from cutnode.kernels.clock import Clock
 from cutnode.runtime.running import Limits

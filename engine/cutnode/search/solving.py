@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cutnode.compiler.memory import Memory
-from cutnode.contract.derived import most_value
+from cutnode.contract.derived import legal_moves, most_value
 from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
 from cutnode.contract.errors import ContractError, GameError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.messages import contract_violation, too_long
 from cutnode.contract.native import records
 from cutnode.contract.positions import as_words, coerce

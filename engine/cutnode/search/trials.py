@@ -19,9 +19,9 @@ from random import Random
 from typing import Any, Unpack
 
 from cutnode.contract.choices import ENGINES
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import CutnodeError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.verbs import outcome
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.evaluation import OWN

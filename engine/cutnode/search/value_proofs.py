@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self, Unpack
 
 from cutnode.contract.collection import game_names
-from cutnode.contract.derived import most_value, recurs
+from cutnode.contract.derived import legal_moves, most_value, recurs
 from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import (
     CutnodeError,
@@ -23,7 +23,6 @@ from cutnode.contract.errors import (
     require_path,
     shown,
 )
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game, load_game
 from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.positions import coerce
