@@ -1,7 +1,7 @@
 """What commands do with studies: measure, show signs of life, print, write, draw.
 
-Signs of life are the rows so far in a terminal, and lines in a log.  They are written when something
-was measured, and by no thread of their own: times are CPU times of the process.
+Signs of life are the rows so far in a terminal, and lines in a log.  They are written whenever
+something was measured, and by no thread of their own: times are CPU times of the process.
 """
 
 from __future__ import annotations
