@@ -9,10 +9,11 @@ early; what is proven by then is returned.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypedDict, Unpack, cast, overload
 
 import numpy as np
@@ -118,7 +119,8 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     :class:`GameError` for games of chance, which :func:`iterate` solves; :class:`PositionError` for
     a text that denotes no position; :class:`CutnodeError` for options that make no sense.
     """
-    return _prove("solve", given_position(position, text), **options)
+    with _solver("solve", position, text, options) as (solver, position, chosen):
+        return solver.prove("solve", position, chosen)
 
 
 def analyse(position: Any, text: str | None = None, **options: Unpack[AnalyseKeywords]) -> Result:
@@ -126,29 +128,26 @@ def analyse(position: Any, text: str | None = None, **options: Unpack[AnalyseKey
 
     The limits are for all of it together.
     """
-    return _prove("analyse", given_position(position, text), **options)
+    with _solver("analyse", position, text, options) as (solver, position, chosen):
+        return solver.prove("analyse", position, chosen)
 
 
-def _prove(
-    kind: str,
-    position: Any,
-    *,
-    table: Table | int | None = None,
-    threads: int = 1,
-    book: Book | None = None,
-    tablebase: Tablebase | str | os.PathLike[str] | None = None,
-    memory: int | None = None,
-    **options: Unpack[QuestionKeywords],
-) -> Result:
+@contextlib.contextmanager
+def _solver(
+    kind: str, position: Any, text: str | None, options: Mapping[str, Any]
+) -> Iterator[tuple[GameSolver, Any, ProofOptions]]:
+    """Hold a solver of its own for one call, the position that is meant, and checked options."""
+    position = given_position(position, text)
+    own = AnalyseKeywords.__optional_keys__ - ProofKeywords.__optional_keys__
+    asked = {name: value for name, value in options.items() if name not in own}
     keywords = SolveKeywords if kind == "solve" else AnalyseKeywords
-    require_keywords(kind, options, sorted(keywords.__optional_keys__))
-    chosen = proof_options(kind, options)
-    known = Tablebase.of(tablebase, type(position))
+    require_keywords(kind, asked, sorted(keywords.__optional_keys__))
+    chosen = proof_options(kind, asked)
+    given = {name: value for name, value in options.items() if name in own}
+    table, threads = given.pop("table", None), given.pop("threads", 1)
+    given["tablebase"] = Tablebase.of(given.get("tablebase"), type(position))
     with table_for(table) as table:
-        solver = GameSolver(
-            type(position), table, threads, book=book, tablebase=known, memory=memory
-        )
-        return solver.prove(kind, position, chosen)
+        yield GameSolver(type(position), table, threads, **given), position, chosen
 
 
 class _Keywords(ProvingKeywords, SearchKeywords, TreeKeywords, total=False):
@@ -290,9 +289,7 @@ def _solve_each(
         for number, position in enumerate(positions):
             if cold:
                 table.forget()
-            result = solver.solve(
-                position, weak=chosen.weak, limits=chosen.limits, engine=chosen.engine
-            )
+            result = solver.prove("solve", position, chosen)
             write_row(rows[number], result)
             spent[number] = result.seconds
             if progress is not None:

@@ -248,7 +248,7 @@ class Engine(Unpickled, Generic[R_co]):
         position = self._mine(position)
         running = self._begin(options.stop)
         try:
-            return self._proof(position, kind, options, running)
+            return self._ready_solver().prove(kind, position, options, running)
         finally:
             self._finish()
 
@@ -394,13 +394,6 @@ class Engine(Unpickled, Generic[R_co]):
             )
         return self._solver
 
-    def _proof(
-        self, position: Any, kind: str, options: ProofOptions, stop: threading.Event
-    ) -> Result:
-        """Prove the value of a position, and of all moves to ``"analyse"`` it."""
-        solver = self._ready_solver()
-        return solver.prove(kind, position, options, stop)
-
     def _mine(self, position: Any) -> Any:
         """Return the position that is meant; :class:`GameError` if it is of another game."""
         if position is None:
@@ -515,7 +508,11 @@ class Engine(Unpickled, Generic[R_co]):
         if kind != "search":
             options = proof_options(kind, keywords)
             require_solvable(self.cls)
-            return options.stop, lambda running, _: self._proof(position, kind, options, running)
+
+            def prove(running: Stop, handle: Handle[Any]) -> Result:
+                return self._ready_solver().prove(kind, position, options, running)
+
+            return options.stop, prove
         chosen = SearchOptions.of(kind, keywords)
         searcher = self._opened()
         searcher.check(position, chosen)

@@ -133,6 +133,7 @@ class ProofOptions(_Options):
     seconds: float | None = None
     stop: threading.Event | None = None
     limits: Limits = field(init=False)
+    at_least: int | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "limits", Limits(self.nodes, self.seconds, self.stop))

@@ -67,6 +67,17 @@ def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
     return memory
 
 
+class Goal(NamedTuple):
+    """What is to be proven of a position."""
+
+    position: Any
+    weak: bool
+    scores: bool = False
+    """Whether the values of all moves are wanted, too."""
+    at_least: int | None = None
+    """The only question: is the value at least this?"""
+
+
 class ProofSettings(NamedTuple):
     """The settings of a proof, explained at ``cutnode.kernels.solver.solve_batch``."""
 
@@ -125,7 +136,8 @@ class ProofTask(KernelLoop):
         :class:`ContractError` if one of those that are met breaks the contract.
         """
         self.clock.release()
-        self._solve(self.settings.sharing)
+        self._call(self.rows, self.settings.sharing)
+        self._require_sound()
         if self.rivals and self.rows[0]["reason"] == RUNNING:
             for rival in self.rivals:
                 rival.stop()
@@ -137,15 +149,18 @@ class ProofTask(KernelLoop):
         """
         self.search["node_limit"][0] = min(nodes, self.most_nodes) - 1
         self.search["line_limit"][0] = nodes
-        self._solve(SINGLE_THREADED)
+        weak, line, cold, _ = self.settings
+        memory, table = self.memory.argument, self.table.words
+        self.run(self.example, self.words, self.rows, weak, line, cold, 0, memory, table)
+        self._require_sound()
         done = self.search["stop"][0] == RUNNING or nodes >= self.most_nodes
         self.search["node_limit"][0] = self.most_nodes - 1
         self.search["line_limit"][0] = self.most_with_line - 1
         self.search["stop"][0], self.search["stop_at"][0] = RUNNING, -1
         return bool(done)
 
-    def _solve(self, sharing: int) -> None:
-        self._call(self.rows, sharing)
+    def _require_sound(self) -> None:
+        """Take the times; :class:`ContractError` if a position that was met breaks the contract."""
         if self.search["stop"][0] in (VALUE, MOVES):
             violation = self.memory.position("violation", self.example)
             raise contract_violation(violation, int(self.search["stop"][0]))
@@ -308,16 +323,15 @@ class Solver:
         lower = max(int(task.rows[0]["lower"]) for task in tasks)
         return nodes, lower, min(int(task.rows[0]["upper"]) for task in tasks)
 
-    def solve(
-        self,
-        position: Any,
-        *,
-        weak: bool,
-        limits: Limits,
-        known: tuple[int, int] | None = None,
-        line: int = 2,
+    def prove(
+        self, goal: Goal, limits: Limits, known: tuple[int, int] | None = None, line: int = 2
     ) -> Result:
         """Prove the value of a position; *known* bounds it.  *line* is as for ``solve_batch``."""
+        if goal.scores:
+            return with_scores(self.prove, goal, limits, known)
+        if goal.at_least is not None:
+            return self.ask(goal, limits)
+        position, weak = goal.position, goal.weak
         self.stopped = False
         if self.book is not None:
             self.book.fill(self.table)
@@ -427,9 +441,11 @@ class Solver:
             task.rivals = [rival for rival in self.running if rival is not task]
         return run(self.running, limits.stops, reason=ended, workers=self.workers)
 
-    def ask(self, position: Any, at_least: int, *, limits: Limits) -> Result:
-        """Prove whether a position has *at_least* a value, in one null window."""
-        position = coerce(position)
+    def ask(self, goal: Goal, limits: Limits) -> Result:
+        """Prove whether a position has a value at least, in one null window."""
+        position, at_least = coerce(goal.position), goal.at_least
+        assert at_least is not None
+        whole = Goal(position, weak=False)
         over, value = outcome(position)
         lower, upper = (value, value) if over else bounds(position, -INFINITE, INFINITE)
         lower, upper = max(lower, -most_value(position)), min(upper, most_value(position))
@@ -438,12 +454,12 @@ class Solver:
         result = proof_result(False, "", position, row, 0.0)
         if lower < at_least <= upper:
             window = at_least - 1, at_least
-            result = self.solve(position, weak=False, limits=limits, known=window, line=0)
+            result = self.prove(whole, limits, window, line=0)
             if result.value is not None:
                 reached = result.value == at_least
                 lower, upper = (at_least, upper) if reached else (lower, at_least - 1)
         if lower >= at_least and not over:
-            kept = self.solve(position, weak=False, limits=limits, known=(lower, lower), line=1)
+            kept = self.prove(whole, limits, (lower, lower), line=1)
             result = replace(result, best_move=kept.best_move)
         answered = not lower < at_least <= upper
         return replace(
@@ -454,27 +470,16 @@ class Solver:
             reason="proven" if answered and result.reason != "interrupted" else result.reason,
         )
 
-    def analyse(
-        self, position: Any, *, weak: bool, limits: Limits, known: tuple[int, int] | None = None
-    ) -> Result:
-        """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
-        return with_scores(self.solve, position, weak=weak, limits=limits, known=known)
-
 
 def with_scores(
-    solve: Callable[..., Result],
-    position: Any,
-    *,
-    weak: bool,
-    limits: Limits,
-    known: tuple[int, int] | None,
+    prove: Callable[..., Result], goal: Goal, limits: Limits, known: tuple[int, int] | None
 ) -> Result:
-    """Solve a position, and prove the value of every legal move; the limits are for all of it.
+    """Prove the value of a position, and that of every legal move; the limits are for all of it.
 
     *known* bounds the value of the position.
     """
     clock = Clock(None)
-    result = solve(position, weak=weak, limits=limits, known=known)
+    result = prove(goal._replace(scores=False), limits, known)
     scores: dict[int, int | None] = dict.fromkeys(legal_moves(result.position))
     if result.proven and result.best_move is not None:
         scores[result.best_move] = result.value
@@ -493,7 +498,7 @@ def with_scores(
         again = moves_again(result.position, child)
         best = most if result.value is None else result.value
         of_move = (-most, best) if again else (-best, most)
-        of_child = solve(child, weak=weak, limits=left, known=of_move, line=0)
+        of_child = prove(Goal(child, goal.weak), left, of_move, line=0)
         spent += of_child.nodes
         reason = of_child.reason
         if of_child.value is not None:
