@@ -138,7 +138,7 @@ def test_peers_that_go_wrong():
     def differ(work):
         return Count(Found(0, 0.0), 5)
 
-    good = comparison._run_cutnode()[:2]
+    good = comparison._cutnode()[:2]
     wrong = Program("wrong", False, True, differ, lambda work: differ(work).found)
     broken = Program("broken", False, True, fail, fail)
     rows = comparison._compare(WORKS[0], [*good, wrong, broken], 1)

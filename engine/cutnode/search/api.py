@@ -14,7 +14,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypedDict, Unpack, cast, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -206,16 +206,13 @@ def search(
     own = {name: keywords.pop(name) for name in options if name in SearchKeywords.__optional_keys__}
     own["history"] = given_history(position, own.get("history", ()))
     position = given_position(position, text)
+    chosen = SearchOptions.of("search", own)
     if engine == "mcts":
-        return MonteCarlo(position, threads=threads, **keywords).search(position, **cast(Any, own))
+        return MonteCarlo(position, threads=threads, **keywords).run(position, chosen)
+    kind = AutoSearcher if engine == "auto" else ProvingSearcher
     with holding(table) as table:
-        if engine == "auto":
-            chosen = SearchOptions.of("search", own)
-            return AutoSearcher(position, table=table, threads=threads, **keywords).run(
-                position, chosen
-            )
-        searcher = ProvingSearcher(position, table=table, threads=threads, **cast(Any, keywords))
-        return searcher.search(position, **cast(Any, own))
+        chosen.require_limit(engine)
+        return kind(position, table=table, threads=threads, **keywords).run(position, chosen)
 
 
 def solve_many(

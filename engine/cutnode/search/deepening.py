@@ -75,8 +75,12 @@ class LimitedCalls:
         return tuple(int(move) for move in self.words["line"][: self.words["length"][0]])
 
     def call(self, low: float, high: float, depth: int) -> float | None:
-        """Call the kernel once; return None after a stop."""
-        words = self.words
+        """Search a depth once within a window; return None after a stop.
+
+        A call that is short is made in this thread, and so is each of a helper.  Others begin here
+        as well if they may be short, with few nodes, and then go to a thread that is watched.
+        """
+        words, search = self.words, self.search
         spent = int(words["nodes"][0])
         self.reached = -INFINITE
         if self.reason not in ("", "proven"):
@@ -84,20 +88,30 @@ class LimitedCalls:
         if is_stopped(self.stops):
             self.reason = "stopped"
             return None
-        search = functools.partial(self._search, low, high, depth)
+        kind = float if search.has_chance else int
         limit = self.most_nodes - 1
-        if self.assisting:
-            return self._call_here(search, limit)
-        if self.is_short(depth):
-            value = self._call_here(search, min(limit, spent + INLINE_NODES))
-            if value is not None:
-                return value
+        if self.assisting or self.is_short(depth):
+            words["node_limit"][0] = limit if self.assisting else min(limit, spent + INLINE_NODES)
+            words["estimates"][0] = 0
+            first, self.first = self.first, 0
+            self.reached = search.kernel(
+                *(self.position, search.evaluation, kind(low), kind(high), depth, first),
+                *(search.memory.argument, search.table.words),
+            )
+            if self.assisting or words["stop"][0] == RUNNING:
+                return self.reached if words["stop"][0] == RUNNING else None
             words["stop"][0] = RUNNING
         if int(words["nodes"][0]) <= limit or limit < spent:
             words["node_limit"][0] = limit
             self.begin_long_call(depth)
-            call = KernelCall(search, self.search.memory, self.clock)
-            self.reason = run([call], self.stops, workers=self.search.workers)
+            words["estimates"][0] = 0
+            first, self.first = self.first, 0
+            call = KernelCall(
+                functools.partial(search.call, self.position, low, high, depth, first),
+                search.memory,
+                self.clock,
+            )
+            self.reason = run([call], self.stops, workers=search.workers)
             self.reached = call.answer
             if words["stop"][0] == RUNNING:
                 return self.reached
@@ -106,12 +120,6 @@ class LimitedCalls:
         self._note_stop(int(words["stop"][0]))
         words["stop"][0] = RUNNING
         return None
-
-    def _call_here(self, search: Callable[[], float], node_limit: int) -> float | None:
-        """Call the kernel in this thread; return None after a stop."""
-        self.words["node_limit"][0] = node_limit
-        self.reached = search()
-        return self.reached if self.words["stop"][0] == RUNNING else None
 
     def _note_stop(self, code: int) -> None:
         """Take down why the kernel stopped; :class:`ContractError` if the game is wrong."""
@@ -122,11 +130,6 @@ class LimitedCalls:
             raise contract_violation(violation, code, self.search.evaluation)
         elif not self.reason:
             self.reason = "stopped"
-
-    def _search(self, low: float, high: float, depth: int) -> float:
-        self.words["estimates"][0] = 0
-        first, self.first = self.first, 0
-        return self.search.call(self.position, low, high, depth, first)
 
 
 SAME_SCORE = 1e-9
@@ -201,10 +204,29 @@ class Deepening(LimitedCalls):
         progress: Report | None = None,
         bounds: Report | None = None,
     ) -> SearchResult:
-        """Search one depth after the other until a limit or a proof ends it."""
+        """Search one depth after the other until a limit or a proof ends it.
+
+        The attempt at a proof comes between two depths: what it proves is the last line.
+        """
         self.on_bound = bounds
+        proof = None
         try:
-            proof = self._deepen(soft_seconds, progress)
+            for depth in self._depths():
+                if not self._iterate(depth):
+                    break
+                if progress is not None:
+                    self._tell(progress)
+                if self.iterations[-1].proven and depth != self.depth:
+                    self.reason = self.reason or "proven"
+                    break
+                if soft_seconds is not None and self.clock.spent() >= soft_seconds:
+                    self.reason = "time limit"
+                if not self.reason and self.attempt is not None:
+                    proof = self.attempt(self)
+                if proof is not None:
+                    self._add_proof(proof, progress)
+                if self.reason:
+                    break
             if seed is not None and self.iterations and self.reason in ("", "proven"):
                 if self.iterations[-1].lines and proof is None:
                     self._choose_among_ties(seed)
@@ -214,29 +236,12 @@ class Deepening(LimitedCalls):
             self.rest()
         return self._result()
 
-    def _deepen(self, soft_seconds: float | None, progress: Report | None) -> Line | None:
-        """Search the depths; return the line that was proven between two of them, if one was."""
-        for depth in self._depths():
-            if not self._iterate(depth):
-                break
-            if progress is not None:
-                self._tell(progress)
-            if self.iterations[-1].proven and depth != self.depth:
-                self.reason = self.reason or "proven"
-                break
-            if soft_seconds is not None and self.clock.spent() >= soft_seconds:
-                self.reason = "time limit"
-            proof = None if self.reason or self.attempt is None else self.attempt(self)
-            if proof is not None:
-                plies = len(proof.pv)
-                self.iterations.append(self._iteration(plies, proof.value, (proof,), True))
-                self.reason = self.reason or "proven"
-                if progress is not None:
-                    self._tell(progress)
-                return proof
-            if self.reason:
-                break
-        return None
+    def _add_proof(self, proof: Line, progress: Report | None) -> None:
+        """End the search with a line that is proven, as its last iteration."""
+        self.iterations.append(self._iteration(len(proof.pv), proof.value, (proof,), True))
+        self.reason = self.reason or "proven"
+        if progress is not None:
+            self._tell(progress)
 
     def _tell(self, progress: Report) -> None:
         """Report the last depth; a line that a cutoff in the table cut short is whole then."""
@@ -289,10 +294,15 @@ class Deepening(LimitedCalls):
         if self.chosen is not None:
             excluded = [move for move in legal_moves(self.position) if move not in self.chosen]
         choices = len(self.moves()) if self.lines > 1 else 1
+        score = self._score_by_null_windows if self.search.driver == "mtdf" else self._score
         best: float = -INFINITE
         self.interim = None
         for number in range(min(self.lines, choices) or 1):
-            value = self._score_without(excluded, depth, number)
+            if excluded:
+                self.words["root_excluded_moves"][: len(excluded)] = excluded
+            self.words["root_excluded"][0] = len(excluded)
+            value = score(depth, number)
+            self.words["root_excluded"][0] = 0
             if value is None:
                 return False
             proven &= self.proven
@@ -322,17 +332,6 @@ class Deepening(LimitedCalls):
         return None
 
     # Windows
-
-    def _score_without(self, excluded: Sequence[int], depth: int, number: int) -> float | None:
-        """Return the score of the best move that is not *excluded*; None after a stop."""
-        words = self.words
-        if excluded:
-            words["root_excluded_moves"][: len(excluded)] = excluded
-        words["root_excluded"][0] = len(excluded)
-        mtdf = self.search.driver == "mtdf"
-        value = (self._score_by_null_windows if mtdf else self._score)(depth, number)
-        words["root_excluded"][0] = 0
-        return value
 
     def _score(self, depth: int, number: int) -> float | None:
         """Return a score by an aspiration window around the last one."""
