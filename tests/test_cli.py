@@ -634,7 +634,7 @@ def test_help_and_version_load_neither_the_compiler_nor_a_game():
         "for words in json.loads(sys.argv[1]):\n"
         "    result = CliRunner().invoke(main, words)\n"
         "    assert result.exit_code == 0 and result.output, (words, result.output)\n"
-        "heavy = {'numba', 'numpy', 'rich', 'games'}\n"
+        "heavy = {'numba', 'numpy', 'rich'}\n"
         "print(sorted(heavy & {*sys.modules}))"
     )
     asked = [[*words, "--help"] for words in every_command()]

@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.compiled import fill, look_up
 from benchmarks.positions import ffo_endgames
 from cutnode import Table, load_game, solve
-from cutnode.search.deepening import HelperTask
+from cutnode.search.deepening import Deepening
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.solving import ProofTask
 
@@ -71,7 +71,7 @@ class ThreadTimes:
         self.helping: list[float] = []
         for cls, name, times in (
             (ProofTask, "work", self.solving),
-            (HelperTask, "work", self.helping),
+            (Deepening, "assist", self.helping),
         ):
             setattr(cls, name, self.timed(getattr(cls, name), times))
 

@@ -266,13 +266,12 @@ def prove_file(
 
 def one_line(result: Result) -> str:
     """Format a result among others: value, best move, nodes, seconds, and scores if any."""
-    data = result.to_dict()
     value = result.value if result.proven else f"{result.lower}..{result.upper}"
     if result.at_least is not None:
         value = {True: "yes", False: "no", None: "?"}[result.answer]
-    best = data["best_move"] or "-"
+    best = result.move_text() or "-"
     line = f"{value:>8}  {best:>4}  {result.nodes:>12}  {result.seconds:>10.6f}"
-    for move, score in (data["scores"] or {}).items():
+    for move, score in (result.named_scores() or {}).items():
         line += f"  {move}:{'?' if score is None else score}"
     return line
 
@@ -301,7 +300,7 @@ def solve_by_iteration(
                 if result.value is None
                 else f"{result.value:.9g}"
             )
-            best = result.to_dict()["best_move"] or "-"
+            best = result.move_text() or "-"
             click.echo(
                 f"{text:{width}}  {value:>14}  {best:>8}  "
                 f"{result.positions:>12}  {result.seconds:>10.6f}"

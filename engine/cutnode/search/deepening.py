@@ -36,7 +36,7 @@ from cutnode.kernels.clock import Clock
 from cutnode.kernels.node import COUNTERS, address
 from cutnode.kernels.parameters import INLINE_NODES, MOST_DEPTH, SHORT_NODES
 from cutnode.kernels.table import move_of, probe
-from cutnode.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
+from cutnode.runtime.running import UNLIMITED, KernelCall, Limits, ThreadTask, is_stopped, run
 from cutnode.search.compiled_search import CompiledSearch
 from cutnode.search.helper_threads import HelperThreads
 from cutnode.search.results import Iteration, Line, SearchResult, Statistics
@@ -134,9 +134,6 @@ class LimitedCalls:
 
 SAME_SCORE = 1e-9
 """Scores of games of chance that differ by less are the same: sums are rounded."""
-
-HELPER_PATIENCE = 0.02
-"""Helpers that are to end are told again after so many seconds, until they have."""
 
 Report = Callable[[Iteration], None]
 
@@ -427,7 +424,7 @@ class Deepening(LimitedCalls):
         for number, search in enumerate(self.helpers.searches):
             search.table = self.search.table
             start = depth + (number + 1) % 2 * self.search.has_chance
-            tasks.append(HelperTask(self, search, min(start, MOST_DEPTH)))
+            tasks.append(helper_task(self, search, min(start, MOST_DEPTH)))
         self.helpers.begin(tasks)
 
     def _end_helpers(self, helpers: HelperThreads) -> None:
@@ -509,39 +506,29 @@ class Deepening(LimitedCalls):
         )
 
 
-class HelperTask:
-    """The task of a helper thread: to search what *leader* searches, from a depth on."""
+def helper_task(leader: Deepening, search: CompiledSearch, start: int) -> ThreadTask:
+    """Return the task of a helper thread: to search what *leader* searches, from a depth on."""
+    ended = threading.Event()
 
-    def __init__(self, leader: Deepening, search: CompiledSearch, start: int):
-        self.leader = leader
-        self.search = search
-        self.start = start
-        self.ended = threading.Event()
-
-    def work(self) -> None:
-        leader = self.leader
-        limits = Limits(leader.most_nodes, stop=self.ended)
-        self.search.stopped.clear()
+    def assist() -> None:
+        limits = Limits(leader.most_nodes, stop=ended)
+        search.stopped.clear()
         with contextlib.suppress(CutnodeError):  # the leader meets it, too
             Deepening(
-                self.search,
+                search,
                 leader.position,
                 limits,
                 depth=leader.depth,
                 clock=Clock(None),
                 moves=leader.chosen,
                 history=leader.history,
-            ).assist(self.start)
+            ).assist(start)
 
-    def look(self) -> str:
-        return ""
+    def end() -> None:
+        ended.set()
+        search.stop()
 
-    def stop(self) -> None:
-        self.ended.set()
-        self.search.stop()
-
-    def patience(self) -> float:
-        return HELPER_PATIENCE
+    return ThreadTask(assist, end)
 
 
 def completed(search: CompiledSearch, position: Any, line: Line, depth: int) -> Line:

@@ -311,18 +311,14 @@ class Result(PositionResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with positions and moves in the game's own notation."""
-        best = None if self.best_move is None else move_text(self.position, self.best_move)
-        scores = None
-        if self.scores is not None:
-            scores = {move_text(self.position, move): v for move, v in self.scores.items()}
         return self._about() | {
             "value": self.value,
             "proven": self.proven,
             "lower": self.lower,
             "upper": self.upper,
             "weak": self.weak,
-            "best_move": best,
-            "scores": scores,
+            "best_move": self.move_text(),
+            "scores": self.named_scores(),
             "pv": self.line_text(),
             "depth": self.depth,
             "nodes": self.nodes,
@@ -337,19 +333,24 @@ class Result(PositionResult):
             "why": self.why,
         }
 
+    def named_scores(self) -> dict[str, int | None] | None:
+        """Return the values of moves, by their texts; None if they were not asked for."""
+        if self.scores is None:
+            return None
+        return {move_text(self.position, move): v for move, v in self.scores.items()}
+
     def __str__(self) -> str:
-        data = self.to_dict()
         lines = [f"value  {'unknown' if self.value is None else self.value}  ({self.meaning()})"]
         if self.at_least is not None:
             answer = {True: "yes", False: "no", None: "open"}[self.answer]
             lines.append(f"answer {answer}: value >= {self.at_least}")
-        if data["scores"]:
-            scores = (f"{m}: {'?' if v is None else v}" for m, v in data["scores"].items())
-            lines.append(f"scores {', '.join(scores)}")
-        if data["best_move"] is not None:
-            lines.append(f"best   {data['best_move']}")
-        if data["pv"]:
-            lines.append(f"line   {' '.join(data['pv'])}")
+        if scores := self.named_scores():
+            texts = (f"{m}: {'?' if v is None else v}" for m, v in scores.items())
+            lines.append(f"scores {', '.join(texts)}")
+        if best := self.move_text():
+            lines.append(f"best   {best}")
+        if line := self.line_text():
+            lines.append(f"line   {' '.join(line)}")
         if self.target is not None and self.numbers is not None:
             lines.append(f"open   {question_text(self.target, self.numbers)}")
         lines.append(self._effort())
