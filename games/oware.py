@@ -3,8 +3,8 @@
 Rules: each player has a row of six houses, with four seeds in each at first.  A move takes
 all seeds of one own house and sows them counter-clockwise, one into each house, skipping the
 house they come from.  If the last seed makes two or three in a house of the other, the player
-captures these and, going backwards from there, the seeds of each of the other's houses that
-has two or three.  A move that would capture all seeds of the other (a grand slam) is legal
+captures these and, going backwards for as long as the other's houses have two or three, their
+seeds.  A move that would capture all seeds of the other (a grand slam) is legal
 and captures nothing.  If the other has no seeds, a player must give him some when a move can.
 With 25 seeds a player has won.  If the player to move has no legal move, and after 50 moves in
 a row, of both together, without a capture, each takes the seeds of his own row, and whoever has
