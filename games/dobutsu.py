@@ -717,7 +717,7 @@ def counts_at(example, layer, index):
 def put_two(position, mine, theirs, kind, count, number, hens):
     """Invert :func:`arrangement`, on cells from which the other men's are left out.
 
-    Each man that is put on the board adds a cell to those of the men put before.
+    Each man that is put on the board inserts a cell between the cells of the men put before.
     """
     shift = owner_bits(position, count)
     owners, place = number & ((1 << shift) - 1), number >> shift

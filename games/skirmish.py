@@ -283,7 +283,7 @@ def moved(position, begin, end):
 
 @compiled
 def beaten(position, units):
-    """Return the cells of units with elements that those of some *units* beat."""
+    """Return the cells of units whose elements some *units* beat."""
     grass = ~(position.fire | position.water)
     found = grass if units & position.fire else Bits(0)
     found |= position.fire if units & position.water else Bits(0)
@@ -329,7 +329,7 @@ def ordered(position, element):
 
 @compiled
 def acted(position):
-    """Return the position with one action less; after the last, that of the next turn."""
+    """Take one action away; after the last one, begin the next turn."""
     if position.actions == 1:
         return next_turn(position)
     return position._replace(actions=position.actions - 1)

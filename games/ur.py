@@ -31,7 +31,7 @@ another roll as well.
 Variants: ``finkel`` (the usual one) and ``masters`` with 7 pieces for each player, ``blitz``
 with 5; another number, 1 to 7, after a dash: ``finkel-2``.  Options after commas: ``captures``
 (they give another roll, as in Blitz) and ``unsafe`` (no square of Finkel is safe).  The rules
-are those of RoyalUr.net (github.com/RoyalUr/RoyalUr-Java, ``GameSettings``).
+follow RoyalUr.net (github.com/RoyalUr/RoyalUr-Java, ``GameSettings``).
 
 Values: 100 a win for the mover, -100 a loss, so the chance of a win is (value + 100) / 200.
 

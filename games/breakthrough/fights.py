@@ -1,7 +1,7 @@
 """Fights for the last three rows: tables of results for all ways in which stones can stand there.
 
 Seen from the player who moves up, the *attacker*: his stones on the two rows before the last one
-against those of the *defender* on all three.  A defending stone that leaves these rows never comes
+against the *defender*'s on all three.  A defending stone that leaves these rows never comes
 back, which helps the attacker: here it stays.  The rest of the board gives both players moves
 elsewhere: the defender may always pass here.  Four numbers of *turns* of the defender, up to 6, are
 stored for each fight:

@@ -125,7 +125,7 @@ No search goes deeper than ``DRAWN_CLOCK`` less this.
 
 @prints_board
 class Position(NamedTuple):
-    """A position: the pieces of the mover and of the other player, and those of each kind."""
+    """A position: the pieces of the mover, of the other player, and of each kind."""
 
     mine: Bits
     theirs: Bits

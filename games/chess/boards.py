@@ -22,7 +22,7 @@ __all__ = [
 
 
 class Board(NamedTuple):
-    """The pieces of a player and of the other, and those of each kind."""
+    """The pieces of a player, of the other, and of each kind."""
 
     mine: Bits
     theirs: Bits

@@ -10,8 +10,8 @@ By default a search uses a network instead, which has learned from the pieces on
 (``games/chess/planes.py``): the weights shipped with the game.  Its scores are adjusted where the
 stronger player has no pawns, as in endings with a bare king, which its games do not reach.
 
-The features are well known: those of Fruit (F. Letouzey, 2005), the source also of weights for two
-phases, and of Stockfish before its networks (up to version 11).  The weights are our own, from
+The features are well known, from Fruit (F. Letouzey, 2005), the source also of weights for two
+phases, and from Stockfish before its networks (up to version 11).  The weights are our own, from
 ``games/chess/tuning.py``.
 """
 

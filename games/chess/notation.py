@@ -100,7 +100,7 @@ def player(black: int) -> str:
 
 
 class Placement(NamedTuple):
-    """A position as FEN gives it: squares are those of white's view, a1 is 0 and h8 is 63."""
+    """A position as FEN gives it: squares as white sees them, a1 is 0 and h8 is 63."""
 
     pieces: dict[int, str]
     """The letter of the piece on each occupied square, a capital for white."""
@@ -530,7 +530,7 @@ def parse_move(position: Any, text: str) -> int:
 
 
 def fitting(position: Any, legal: list[int], match: re.Match[str]) -> tuple[list[int], list[int]]:
-    """Return the moves that a text fits, and those of the same piece."""
+    """Return the moves that a text fits, and all moves of the same piece."""
     letter, file, row, target = match.group(1, 2, 3, 4)
     becomes = (match[5] or match[6] or "").lower()
     if file and row and not letter:  # as UCI writes it: the piece is the one that stands there
@@ -538,7 +538,7 @@ def fitting(position: Any, legal: list[int], match: re.Match[str]) -> tuple[list
     else:
         others = [move for move in legal if piece_of(move) == (letter or "P").lower()]
     if not letter:
-        file = file or target[0]  # a pawn that takes is told by its file
+        file = file or target[0]  # a pawn that captures is identified by its file
     pattern = f"{file or '.'}{row or '.'}{target}"
     found = [
         move

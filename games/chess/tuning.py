@@ -520,7 +520,7 @@ def in_pawns(weights: np.ndarray, features: Features) -> np.ndarray:
 
 
 def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return quiet positions to learn from, and those of other games to validate with."""
+    """Return quiet positions to learn from, and positions of other games to validate with."""
     paths = sorted(folder.glob("games-*.npy"))
     if not paths:
         raise click.ClickException(f"{folder} has no files of games; play some first")

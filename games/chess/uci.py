@@ -137,7 +137,7 @@ class Task:
     """A ``go``: its limits, and what has been heard about it since."""
 
     game: list[Any]
-    """The position to search, after those of the game that came before it."""
+    """The position to search, after the earlier positions of the game."""
     settings: dict[str, Any]
     numbers: dict[str, int] = field(default_factory=dict)
     moves: list[int] | None = None

@@ -106,7 +106,7 @@ DANGERS = {
 """The features that add up to the danger that a king is in."""
 
 LINEAR = sum(FEATURES.values())
-"""The number of weights with two numbers; those of danger follow them."""
+"""The number of weights with two numbers; danger weights follow them."""
 
 SIZE = LINEAR + sum(DANGERS.values())
 

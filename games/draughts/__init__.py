@@ -1,6 +1,6 @@
 """English draughts (checkers) on boards of 8x8, 6x6 and 4x4 squares.
 
-Rules: those of the World Checkers Draughts Federation.  Black, with twelve men on the first three
+Rules: as set by the World Checkers Draughts Federation.  Black, with twelve men on the first three
 rows, moves first.  A man steps one square diagonally forward, a king in all four directions.
 A piece captures an adjacent opposing one by jumping over it to the empty square behind, a man
 only forward, and keeps jumping as long as it can; what it jumps over leaves the board.  A player

@@ -115,7 +115,7 @@ def end_of_step(position, move):
 
 @compiled
 def write_steps(position, pieces, empty, buffer, at):
-    """Write the steps of *pieces* of the mover to empty squares: up, then down those of kings."""
+    """Write the steps of the mover's *pieces* to empty squares: all up, then kings down."""
     right, left, kings = position.RIGHT, position.LEFT, position.kings & pieces
     at = write(pieces & (empty >> right), UP_RIGHT, buffer, at)
     at = write(pieces & (empty >> left), UP_LEFT, buffer, at)
@@ -177,7 +177,7 @@ def write_paths(position, source, group, empty, buffer, at):
 def _paths() -> tuple[dict[int, int], list[list[int]]]:
     """Return all paths of jumps on the boards, with nothing in their way.
 
-    They are grouped: for each board the paths of a man on each square, then those of a king.
+    They are grouped: for each board the paths of a man on each square, then a king's.
     Within a group the paths that continue a path follow it (preorder).
     """
     groups: dict[int, int] = {}

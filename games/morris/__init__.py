@@ -151,7 +151,7 @@ def removable(position):
 
 @compiled
 def moves(position, buffer, at):
-    """Write the moves that put a man from the hand, then those of men on the board."""
+    """Write the moves that put a man from the hand, then the moves of men on the board."""
     empty, prey = empty_points(position), removable(position)
     if position.hand > 0:
         at = write(position, HAND, empty, position.mine, prey, buffer, at)

@@ -53,7 +53,7 @@ def opposite(points):
 
 @compiled
 def outward(points):
-    """Move twelve bits to the next square, and those of the last square to the first."""
+    """Move twelve bits to the next square, and the last square's to the first."""
     return ((points << Bits(4)) | (points >> Bits(8))) & CORNERS
 
 

@@ -2,7 +2,7 @@
 
 With no man in hand, a layer has the positions with given numbers of men of the two sides on the
 board: taking a man leads to an earlier layer.  With men still in hand, a layer is given by the
-number of men in both hands, and by those of the mover and of the other on the board.  Only the
+number of men in both hands, and the numbers of the mover's and the other's on the board.  Only the
 small games have these layers (``HAND_LAYERS``); in the large ones, which nobody can store as a
 whole, a tablebase begins when all men are put.
 

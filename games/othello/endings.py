@@ -317,13 +317,13 @@ def first_of(squares, ranks):
 
 @compiled
 def by_parity(mine, theirs, free, squares):
-    """Rank squares to move to, as :func:`first_of` needs them: those of odd regions first."""
+    """Rank squares to move to, as :func:`first_of` needs them: odd regions first."""
     return (~odd_squares(free),)
 
 
 @compiled
 def by_replies(mine, theirs, free, squares):
-    """Rank likewise: those that leave few replies first, and then those of odd regions."""
+    """Rank squares likewise: moves that leave few replies first, and then odd regions."""
     eights = fours = twos = ones = Bits(0)
     odd = odd_squares(free)
     while squares:
