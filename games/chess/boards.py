@@ -98,7 +98,7 @@ def sides(squares):
 
 @compiled
 def pawn_attacks_down(pawns):
-    """Return the attacks of pawns that go down, or the squares of pawns that attack from below."""
+    """Return the squares that pawns going down attack, and whence pawns going up attack them."""
     return (pawns & NOT_A) >> Bits(9) | (pawns & NOT_H) >> Bits(7)
 
 

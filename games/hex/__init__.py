@@ -185,8 +185,7 @@ def plies_left(position):
 def distance(position, own, empty, start, goal):
     """Return how many stones a player lacks to connect two edges, counting bridges as connected.
 
-    Also return how many cells are within reach on the way, to compare positions of the same
-    distance.
+    Also return how many cells are within reach on the way, to compare equal distances.
     """
     reached = chain(position, start & own, own)
     near = (neighbours(position, reached) | start) & empty

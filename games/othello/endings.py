@@ -132,7 +132,7 @@ def most(mine, theirs, area, left, alpha):
 
 @compiled
 def bounds(position, alpha, beta):
-    """Return the value at the end of the game, else what stable discs let the mover win."""
+    """Return the value if the game is over, else an upper bound from stable discs."""
     left = empties(position)
     if left <= LAST:
         return -position.AREA, position.AREA  # :func:`endgame` knows better
