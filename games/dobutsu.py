@@ -332,7 +332,7 @@ def dropped(kind):
 
 @compiled
 def outcome(position):
-    """Return a loss if the lion is taken, the other's is safe on the last row, or there is no move."""
+    """Return a loss if the lion is taken, theirs is safe on the last row, or there is no move."""
     mine = position.mine
     if lion(mine) == Bits(0):
         return True, -1

@@ -5,7 +5,7 @@ all seeds of one own house and sows them counter-clockwise, one into each house,
 house they come from.  If the last seed makes two or three in a house of the other, the player
 captures these and, going backwards for as long as the other's houses have two or three, their
 seeds.  A move that would capture all seeds of the other (a grand slam) is legal and captures
-nothing.  If the other has no seeds, a player must give him some when a move can. With 25
+nothing.  If the other has no seeds, a player must give him some when a move can.  With 25
 seeds a player has won.  If the player to move has no legal move, and after 50 moves in a row,
 of both together, without a capture, each takes the seeds of his own row, and whoever has more
 than 24 has won.  (Tournaments leave the end of endless play to the players or to repetition;
