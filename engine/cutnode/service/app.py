@@ -63,7 +63,7 @@ from cutnode.service.state import Service
 from cutnode.service.streams import EventLines, EventQueue
 
 CLIENT_LEFT = 499
-"""The status that the metrics count for a client that left; it is never sent."""
+"""The status that the metrics count for a client that left; no client gets it."""
 
 ABOUT = """\
 Search positions of board games, and prove their values.
