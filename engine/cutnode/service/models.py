@@ -71,9 +71,11 @@ class PositionRequest(Request):
 
 
 class LimitedRequest(PositionRequest):
-    nodes: Positive | None = Field(None, description="Node limit.")
+    nodes: Positive | None = Field(None, description="Maximum number of nodes.")
     seconds: float | None = Field(None, gt=0, description="Time limit in seconds.")
-    table: Positive | None = Field(None, description="Size of the transposition table in MiB.")
+    table: Positive | None = Field(
+        None, description="Maximum size of the transposition table in MiB."
+    )
     session: str = Field(
         "",
         max_length=64,
@@ -123,8 +125,8 @@ class SearchRequest(LimitedRequest):
         "alphabeta",
         description="Alpha-beta, Monte Carlo tree search, or whichever does better in a trial.",
     )
-    depth: Depth | None = Field(None, description="Depth limit in plies (alphabeta only).")
-    playouts: Positive | None = Field(None, description="Playout limit (mcts only).")
+    depth: Depth | None = Field(None, description="Maximum depth in plies (alphabeta only).")
+    playouts: Positive | None = Field(None, description="Maximum number of playouts (mcts only).")
     lines: Lines = Field(1, description="Number of best moves to return.")
     moves: list[Text] | None = Field(
         None,
@@ -142,7 +144,9 @@ class SearchRequest(LimitedRequest):
     exact: bool = Field(
         False, description="Whether to use only techniques that cannot change the score."
     )
-    memory: Positive | None = Field(None, description="Size of the search tree in MiB (mcts only).")
+    memory: Positive | None = Field(
+        None, description="Maximum size of the search tree in MiB (mcts only)."
+    )
     selection: Literal[SELECTIONS] | None = Field(  # type: ignore[valid-type]
         None, description="Selection policy (mcts only)."
     )
@@ -160,7 +164,7 @@ class SearchRequest(LimitedRequest):
         None, description="Rollout policy beyond the tree (mcts only)."
     )
     cut_after: Depth | None = Field(
-        None, description="Plies after which a rollout is evaluated instead (mcts only)."
+        None, description="Plies after which a rollout ends with an evaluation (mcts only)."
     )
 
     def tree_options(self) -> dict[str, Any]:
@@ -254,10 +258,10 @@ class TreeRequest(PositionRequest):
     )
     plies: Depth = Field(3, description="Number of plies to show.")
     width: Annotated[int, Field(ge=1, le=64), BeforeValidator(integral)] = Field(
-        12, description="Most children to show for a node."
+        12, description="Maximum number of children to show for a node."
     )
     size: Annotated[int, Field(ge=1, le=MOST_TREE_NODES), BeforeValidator(integral)] = Field(
-        200, description="Most nodes to show."
+        200, description="Maximum number of nodes to show."
     )
 
     @model_validator(mode="after")
@@ -295,7 +299,7 @@ class Answer(BaseModel):
     game: str
     position: str = Field(description="Position, as the game writes it.")
     notes: list[str] = Field(
-        default=[], description="Parts of the position that were read in another way than written."
+        default=[], description="Parts of the position that were not read as they were written."
     )
 
 
@@ -368,7 +372,7 @@ class TableView(BaseModel):
 
 
 class Solved(Answer):
-    """The result of a proof: the value is always within lower and upper, proven or not."""
+    """The result of a proof, finished or not; the value is always within lower and upper."""
 
     value: int | None = Field(description="Value for the mover; null if not proven.")
     meaning: str
@@ -495,7 +499,7 @@ class PositionView(Answer):
         description="Content of each cell, as an index into `contents`; null without a board."
     )
     caption: str = Field(description="Text to show with the board, such as the player to move.")
-    player: Player = Field(description="Player to move, if the position tells.")
+    player: Player = Field(description="Player to move, if the position tells it.")
     recurrence: str | None = Field(
         description="Key that is equal for positions that the repetition rule treats as equal."
     )
@@ -533,7 +537,7 @@ class BoardView(BaseModel):
     column_names: list[str]
     contents: list[ContentView] = Field(description="Possible contents of cells, empty first.")
     players: dict[str, str] = Field(
-        description="Player names by symbol, where positions name the player to move by a symbol."
+        description="Player names by symbol, if positions name the player to move."
     )
     names: tuple[str, str] = Field(description="Names of both players, in words.")
     editable: bool = Field(description="Whether positions can be set up cell by cell.")
@@ -554,10 +558,12 @@ class GameView(BaseModel):
     solvable: bool
     tablebase: bool = Field(description="Whether the service has its tablebase.")
     decisive: bool = Field(description="Whether only the winner, and how soon, matters.")
-    limit: Count = Field(description="Largest absolute value.")
-    unit: Count | None = Field(description="Size of an advantage that matters, such as a pawn.")
+    limit: Count = Field(description="Largest absolute value of a position.")
+    unit: Count | None = Field(
+        description="Evaluation of an advantage that matters, such as a pawn."
+    )
     repetitions: Count | None = Field(
-        description="Number of occurrences of a position that make a draw, if it can recur."
+        description="Occurrences of a position that make a draw; null if positions cannot recur."
     )
     evaluations: list[str] = Field(description="Names of evaluations to choose from.")
 
@@ -574,8 +580,8 @@ class Health(BaseModel):
     searching: Count
     waiting: Count
     engines: Count
-    megabytes: Count = Field(description="MiB that the present engines may take.")
-    room: Count = Field(description="MiB that all engines together may take.")
+    megabytes: Count = Field(description="Memory that the current engines may take, in MiB.")
+    room: Count = Field(description="Memory that all engines together may take, in MiB.")
     games: Count = Field(description="Number of compiled games; each variant is a game.")
     most_games: Count = Field(description="Limit on compiled games.")
 
@@ -616,7 +622,7 @@ class Started(BaseModel):
 
 
 class Iterated(BaseModel):
-    """A completed depth; or a bound: its score is at least (1) or at most (-1) this."""
+    """A completed depth; with bound 1 or -1, its score is only known to be at least or at most this."""
 
     event: Literal["iteration"] = "iteration"
     depth: Count
