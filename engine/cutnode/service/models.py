@@ -622,7 +622,7 @@ class Started(BaseModel):
 
 
 class Iterated(BaseModel):
-    """A completed depth; with bound 1 or -1, its score is only known to be at least or at most this."""
+    """A completed depth, or a lower (`bound` 1) or upper bound (-1) on its score."""
 
     event: Literal["iteration"] = "iteration"
     depth: Count

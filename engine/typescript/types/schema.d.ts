@@ -641,7 +641,7 @@ export interface components {
         };
         /**
          * Iterated
-         * @description A completed depth; with bound 1 or -1, its score is only known to be at least or at most this.
+         * @description A completed depth, or a lower (`bound` 1) or upper bound (-1) on its score.
          */
         Iterated: {
             /**
