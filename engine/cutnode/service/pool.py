@@ -183,7 +183,7 @@ class SearchPool:
             engine.new_game()  # this short a trial must not choose a session's engine
 
     def prepare(self, question: Question) -> None:
-        """Compile what a question needs before any client asks it."""
+        """Compile what a question needs before clients ask it; :class:`Failure` if that fails."""
         self.code.claim(question)
         compiled = False
         try:

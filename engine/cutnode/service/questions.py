@@ -129,7 +129,7 @@ class LevelEngine:
 OnEvent = Callable[[Iterated | Progressed], None]
 
 SMALLEST_TABLE = 1
-"""The smallest table, in MiB, such as an engine has that only grows trees."""
+"""The smallest table, in MiB; it is enough for an engine that only grows trees."""
 
 PROGRESS_SECONDS = 1.0
 """The time between two progress events of a proof."""
