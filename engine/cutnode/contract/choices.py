@@ -92,19 +92,17 @@ TREE_MEMORY = 512 << 20
 
 TREE_OPTIONS = {
     "selection": Option(
-        *(str, "How a child is selected.", "puct where there are priors, else uct", SELECTIONS)
+        *(str, "Selection policy.", "puct where there are priors, else uct", SELECTIONS)
     ),
     "priors": Option(
-        *(str, "What PUCT expects of moves before the first playout."),
+        *(str, "Source of the move priors of PUCT."),
         *("order if the game has one, else evaluation", PRIORS),
     ),
-    "exploration": Option(float, "The weight of exploration.", "1 for uct, 1.5 for puct"),
-    "rave": Option(float, "Playouts up to which RAVE outweighs the mean of a child."),
-    "minimax": Option(float, "The weight of minimax over estimates, against playouts.", most=1),
-    "rollouts": Option(
-        *(str, "How a playout continues beyond the tree.", "bounds or uniform", ROLLOUTS)
-    ),
-    "cut_after": Option(int, "Plies after which a rollout is ended by an estimate."),
+    "exploration": Option(float, "Weight of exploration.", "1 for uct, 1.5 for puct"),
+    "rave": Option(float, "Number of playouts up to which RAVE outweighs them."),
+    "minimax": Option(float, "Weight of minimax evaluations against playouts.", most=1),
+    "rollouts": Option(*(str, "Rollout policy beyond the tree.", "bounds or uniform", ROLLOUTS)),
+    "cut_after": Option(int, "Plies after which a rollout ends with an evaluation."),
 }
 """The options of Monte Carlo tree search only; :class:`cutnode.MonteCarlo` explains them."""
 

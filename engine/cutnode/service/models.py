@@ -6,17 +6,17 @@ service's own is not an error: the lower one applies, as the answer's ``limits``
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from cutnode.contract.choices import (
-    PRIORS,
     RECORDED_SEARCHES,
-    ROLLOUTS,
     SEARCHES,
-    SELECTIONS,
     SOLVERS,
+    TREE_OPTIONS,
+    Option,
 )
 from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.playing.levels import LEVELS
@@ -84,17 +84,32 @@ class LimitedRequest(PositionRequest):
     )
 
 
-TREE_OPTIONS = (
-    *("playouts", "memory", "selection", "priors", "exploration", "rave", "minimax", "rollouts"),
-    "cut_after",
-)
+OF_TREES = "playouts", "memory", *TREE_OPTIONS
 """The options of Monte Carlo tree search only."""
 
-WITHOUT_TREE: Any = {"properties": {name: {"type": "null"} for name in TREE_OPTIONS}}
-Weight = Annotated[float, Field(ge=0)]
+WITHOUT_TREE: Any = {"properties": {name: {"type": "null"} for name in OF_TREES}}
 
 
-class SearchRequest(LimitedRequest):
+def _field(option: Option) -> Any:
+    """Return the type and the field of an option that a request may leave out."""
+    about = f"{option.about.removesuffix('.')} (mcts only)."
+    if option.choices:
+        return Literal[option.choices] | None, Field(None, description=about)
+    if option.kind is int:
+        return Depth | None, Field(None, description=about)
+    most = option.most if math.isfinite(option.most) else None
+    number = Annotated[float, Field(ge=option.least, le=most)]
+    return number | None, Field(None, description=about)
+
+
+TreeFields: Any = create_model(
+    "TreeFields",
+    __base__=LimitedRequest,
+    **{name: _field(option) for name, option in TREE_OPTIONS.items()},
+)
+
+
+class SearchRequest(TreeFields):  # type: ignore[misc]
     """A search by alpha-beta or Monte Carlo tree search; without a limit it takes one second.
 
     The engine `auto` is whichever does better in a trial, which takes a quarter of the time; a
@@ -147,36 +162,17 @@ class SearchRequest(LimitedRequest):
     memory: Positive | None = Field(
         None, description="Maximum size of the search tree in MiB (mcts only)."
     )
-    selection: Literal[SELECTIONS] | None = Field(  # type: ignore[valid-type]
-        None, description="Selection policy (mcts only)."
-    )
-    priors: Literal[PRIORS] | None = Field(  # type: ignore[valid-type]
-        None, description="Source of the move priors of puct (mcts only)."
-    )
-    exploration: Weight | None = Field(None, description="Weight of exploration (mcts only).")
-    rave: Weight | None = Field(
-        None, description="Number of playouts up to which RAVE outweighs them (mcts only)."
-    )
-    minimax: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None, description="Weight of minimax evaluations against playouts (mcts only)."
-    )
-    rollouts: Literal[ROLLOUTS] | None = Field(  # type: ignore[valid-type]
-        None, description="Rollout policy beyond the tree (mcts only)."
-    )
-    cut_after: Depth | None = Field(
-        None, description="Plies after which a rollout ends with an evaluation (mcts only)."
-    )
 
     def tree_options(self) -> dict[str, Any]:
         """Return the options of Monte Carlo tree search that the request sets, without limits."""
-        names = TREE_OPTIONS[2:]
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        given = {name: getattr(self, name) for name in TREE_OPTIONS}
+        return {name: value for name, value in given.items() if value is not None}
 
     @model_validator(mode="after")
     def _options_suit_the_engine(self) -> Self:
         if self.engine != "alphabeta" and (self.depth is not None or self.exact):
             raise ValueError(f"depth and exact are options of alphabeta, not of {self.engine}")
-        given = [name for name in TREE_OPTIONS if getattr(self, name) is not None]
+        given = [name for name in OF_TREES if getattr(self, name) is not None]
         if self.engine != "mcts" and given:
             raise ValueError(f"{given[0]} is an option of mcts, not of {self.engine}")
         if self.selection == "uct" and self.priors is not None:

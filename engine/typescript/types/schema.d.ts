@@ -1118,6 +1118,41 @@ export interface components {
              */
             session?: string;
             /**
+             * Selection
+             * @description Selection policy (mcts only).
+             */
+            selection?: ("uct" | "puct") | null;
+            /**
+             * Priors
+             * @description Source of the move priors of PUCT (mcts only).
+             */
+            priors?: ("uniform" | "order" | "evaluation") | null;
+            /**
+             * Exploration
+             * @description Weight of exploration (mcts only).
+             */
+            exploration?: number | null;
+            /**
+             * Rave
+             * @description Number of playouts up to which RAVE outweighs them (mcts only).
+             */
+            rave?: number | null;
+            /**
+             * Minimax
+             * @description Weight of minimax evaluations against playouts (mcts only).
+             */
+            minimax?: number | null;
+            /**
+             * Rollouts
+             * @description Rollout policy beyond the tree (mcts only).
+             */
+            rollouts?: ("uniform" | "order" | "bounds") | null;
+            /**
+             * Cut After
+             * @description Plies after which a rollout ends with an evaluation (mcts only).
+             */
+            cut_after?: number | null;
+            /**
              * Engine
              * @description Alpha-beta, Monte Carlo tree search, or whichever does better in a trial.
              * @default alphabeta
@@ -1172,41 +1207,6 @@ export interface components {
              * @description Maximum size of the search tree in MiB (mcts only).
              */
             memory?: number | null;
-            /**
-             * Selection
-             * @description Selection policy (mcts only).
-             */
-            selection?: ("uct" | "puct") | null;
-            /**
-             * Priors
-             * @description Source of the move priors of puct (mcts only).
-             */
-            priors?: ("uniform" | "order" | "evaluation") | null;
-            /**
-             * Exploration
-             * @description Weight of exploration (mcts only).
-             */
-            exploration?: number | null;
-            /**
-             * Rave
-             * @description Number of playouts up to which RAVE outweighs them (mcts only).
-             */
-            rave?: number | null;
-            /**
-             * Minimax
-             * @description Weight of minimax evaluations against playouts (mcts only).
-             */
-            minimax?: number | null;
-            /**
-             * Rollouts
-             * @description Rollout policy beyond the tree (mcts only).
-             */
-            rollouts?: ("uniform" | "order" | "bounds") | null;
-            /**
-             * Cut After
-             * @description Plies after which a rollout ends with an evaluation (mcts only).
-             */
-            cut_after?: number | null;
         };
         /**
          * Searched
