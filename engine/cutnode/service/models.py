@@ -617,7 +617,7 @@ class Started(BaseModel):
     limits: LimitsView
 
 
-class Iterated(BaseModel):
+class DepthDone(BaseModel):
     """A completed depth, or a lower (`bound` 1) or upper bound (-1) on its score."""
 
     event: Literal["iteration"] = "iteration"
@@ -654,7 +654,9 @@ class Failed(ErrorBody):
     event: Literal["error"] = "error"
 
 
-Event = Annotated[Started | Iterated | Progressed | Streamed | Failed, Field(discriminator="event")]
+Event = Annotated[
+    Started | DepthDone | Progressed | Streamed | Failed, Field(discriminator="event")
+]
 
 
 class Start(Request):

@@ -34,9 +34,9 @@ from cutnode.service.models import (
     AnalyseRequest,
     Answer,
     Counted,
+    DepthDone,
     Estimated,
     EvaluateRequest,
-    Iterated,
     LevelRequest,
     LimitsView,
     LineView,
@@ -126,7 +126,7 @@ class LevelEngine:
         """Do nothing: there is nothing to release but memory."""
 
 
-OnEvent = Callable[[Iterated | Progressed], None]
+OnEvent = Callable[[DepthDone | Progressed], None]
 
 SMALLEST_TABLE = 1
 """The smallest table, in MiB; it is enough for an engine that only grows trees."""
@@ -411,8 +411,8 @@ def least(*limits: int | None) -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-def _iterated(position: Any, iteration: Iteration) -> Iterated:
-    return Iterated(
+def _iterated(position: Any, iteration: Iteration) -> DepthDone:
+    return DepthDone(
         depth=iteration.depth,
         value=iteration.value,
         proven=iteration.proven,

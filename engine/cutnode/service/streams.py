@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from cutnode.service.failures import Failure
-from cutnode.service.models import Failed, Iterated, Progressed, Started, Streamed
+from cutnode.service.models import DepthDone, Failed, Progressed, Started, Streamed
 from cutnode.service.pool import Run
 
 
@@ -20,9 +20,9 @@ class EventQueue:
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
-        self.queue: asyncio.Queue[Iterated | Progressed | None] = asyncio.Queue()
+        self.queue: asyncio.Queue[DepthDone | Progressed | None] = asyncio.Queue()
 
-    def put(self, event: Iterated | Progressed | None) -> None:
+    def put(self, event: DepthDone | Progressed | None) -> None:
         """Add an event from any thread; None marks the end."""
         with contextlib.suppress(RuntimeError):  # the event loop has closed meanwhile
             self.loop.call_soon_threadsafe(self.queue.put_nowait, event)

@@ -4,7 +4,7 @@ import { ConnectionError, ServiceError, isErrorBody, parse } from "./errors.js";
 
 /**
  * @import {
- *   AnalyseRequest, Iterated, Progressed, SearchRequest, Searched, SolveRequest, Solved, Started
+ *   AnalyseRequest, DepthDone, Progressed, SearchRequest, Searched, SolveRequest, Solved, Started
  * } from "../types/schema.js"
  */
 
@@ -12,7 +12,7 @@ import { ConnectionError, ServiceError, isErrorBody, parse } from "./errors.js";
  * The requests that can be streamed, the events until they are answered, and the answers.
  *
  * @typedef {{
- *   search: { request: SearchRequest, meanwhile: Iterated, answer: Searched },
+ *   search: { request: SearchRequest, meanwhile: DepthDone, answer: Searched },
  *   solve: { request: SolveRequest, meanwhile: Progressed, answer: Solved },
  *   analyse: { request: AnalyseRequest, meanwhile: Progressed, answer: Solved },
  * }} Streams

@@ -640,10 +640,10 @@ export interface components {
             most_games: number;
         };
         /**
-         * Iterated
+         * DepthDone
          * @description A completed depth, or a lower (`bound` 1) or upper bound (-1) on its score.
          */
-        Iterated: {
+        DepthDone: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -1625,7 +1625,7 @@ export type Failed = components['schemas']['Failed'];
 export type GameView = components['schemas']['GameView'];
 export type Games = components['schemas']['Games'];
 export type Health = components['schemas']['Health'];
-export type Iterated = components['schemas']['Iterated'];
+export type DepthDone = components['schemas']['DepthDone'];
 export type IterationView = components['schemas']['IterationView'];
 export type LevelRequest = components['schemas']['LevelRequest'];
 export type LimitsView = components['schemas']['LimitsView'];
@@ -2741,7 +2741,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["Iterated"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
+                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["DepthDone"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
                 };
             };
             /** @description The body cannot be parsed. */
@@ -2851,7 +2851,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["Iterated"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
+                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["DepthDone"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
                 };
             };
             /** @description The body cannot be parsed. */
@@ -2961,7 +2961,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["Iterated"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
+                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["DepthDone"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
                 };
             };
             /** @description The body cannot be parsed. */

@@ -27,7 +27,7 @@ export class Stream<Kind extends keyof Streams> implements AsyncIterable<StreamE
 export type Streams = {
     search: {
         request: SearchRequest;
-        meanwhile: Iterated;
+        meanwhile: DepthDone;
         answer: Searched;
     };
     solve: {
@@ -62,7 +62,7 @@ export type Socket = {
     close(): void;
 };
 import type { SearchRequest } from "../types/schema.js";
-import type { Iterated } from "../types/schema.js";
+import type { DepthDone } from "../types/schema.js";
 import type { Searched } from "../types/schema.js";
 import type { SolveRequest } from "../types/schema.js";
 import type { Progressed } from "../types/schema.js";
