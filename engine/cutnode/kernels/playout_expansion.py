@@ -1,4 +1,4 @@
-"""Expansion in Monte Carlo tree search: bounds that need no playouts, and the making of children."""
+"""Expansion in Monte Carlo tree search: bounds known without playouts, and children."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def expand(
     sums: Sums,
     pool: Numbers,
 ) -> int:
-    """Make a node's children; return 0 if it has none or there is no room, 2 if one is over, or 1."""
+    """Make a node's children; return 0 if there are none or no room, 2 if one is over, else 1."""
     count = list_children(position, ply, memory)
     if count == 0:
         return 0
