@@ -51,7 +51,7 @@ class Parameter:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.match(self.name):
-            raise CutnodeError(f"a parameter's name must match {NAMES}, got {self.name!r}")
+            raise CutnodeError(f"a parameter's name must match [a-z][a-z0-9_]*, got {self.name!r}")
         for bound in ("default", "least", "most"):
             number = require_number(getattr(self, bound), f"{bound} of {self.name}")
             object.__setattr__(self, bound, number)
@@ -144,7 +144,7 @@ class Technique:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.match(self.name):
-            raise CutnodeError(f"a technique's name must match {NAMES}, got {self.name!r}")
+            raise CutnodeError(f"a technique's name must match [a-z][a-z0-9_]*, got {self.name!r}")
         parameters = require_iterable(self.parameters, f"parameters of {self.name}")
         if not all(isinstance(each, Parameter) for each in parameters):
             raise CutnodeError(
@@ -160,7 +160,7 @@ class Technique:
             raise CutnodeError(f"{self.name} uses the name {twice} twice")
         for name in (*self.memory, *self.counters):
             if not isinstance(name, str) or not NAME.match(name):
-                raise CutnodeError(f"names in {self.name} must match {NAMES}, got {name!r}")
+                raise CutnodeError(f"names in {self.name} must match [a-z][a-z0-9_]*, got {name!r}")
         for name, size in self.memory.items():
             if not isinstance(size, int) or not 0 < size <= MOST_MEMORY:
                 raise CutnodeError(

@@ -1,4 +1,4 @@
-"""The class for which the kernels of a split search are specialized; it belongs to no game.
+"""The class for which the kernels of a split search are specialised; it belongs to no game.
 
 It has a module of its own because that must not import verbs, or it would be taken for a game.
 """

@@ -69,7 +69,7 @@ class Learned:
         return {name: getattr(self, name) for name in self.parts}
 
     def __call__(self, position: Any) -> int:
-        """The score of a position, for the mover."""
+        """Return the score of a position, for the mover."""
         raise NotImplementedError
 
     def _lay_out(self, header: int, parts: list[Any], spare: int = 0) -> list[int]:
@@ -180,7 +180,7 @@ def _compiled_address_of(learned: Any) -> Any:
 
 @functools.cache
 def second_of(side: int) -> Any:
-    """Return :func:`second_moves` for compiled code, specialized for the field *side*."""
+    """Return :func:`second_moves` for compiled code, specialised for the field *side*."""
     says = {NONE: "False", TURN: "turn(position) != 0"}.get(side, f"position[{side}]")
     return usable_in_compiled_code(eval(f"lambda position: {says}", {"turn": turn}))
 

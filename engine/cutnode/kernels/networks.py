@@ -127,7 +127,9 @@ class Network(Learned):
         if not fits or not 0 <= stages.min() <= stages.max() < count:
             raise GameError("the parts of a learned network do not fit together")
         if shape.width % 16 or not 0 < shape.width <= MOST_WIDTH:
-            raise GameError(f"a network has 16, 32, ... {MOST_WIDTH} neurons, got {shape.width}")
+            raise GameError(
+                f"a network must have 16, 32, ... {MOST_WIDTH} neurons, got {shape.width}"
+            )
         if 64 * shape.planes > MOST_STONES:
             raise GameError(f"{game_name(cls)} has positions of more than {MOST_STONES} bits")
         if np.abs(outputs.astype(np.int64)).max() > MOST_OUTPUT:

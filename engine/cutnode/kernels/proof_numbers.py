@@ -188,7 +188,7 @@ def list_moves(position, at, memory):
 
 @compiled
 def note_value(value, target, memory):
-    """Record by how much a line was decided: *value* is a bound for the player with the *target*."""
+    """Record by how much a line was decided: *value* is a bound for the *target*'s player."""
     # For the attacker it is a lower bound where he succeeds, and an upper bound where he fails.
     bound = value if target == memory.target else -value
     if bound >= memory.target:
@@ -372,7 +372,7 @@ def make_moves(position, target, ply, steps, top, memory, table):
 
 @compiled
 def first_look(position, ply, top, count, end, here, memory, table):
-    """Look up the numbers of a node's open moves, or initialize them.
+    """Look up the numbers of a node's open moves, or initialise them.
 
     Return whether an answered move proves the node, and the ply that the answers depend on.
     """
@@ -449,7 +449,7 @@ def proof_node(
     if memory.stop != RUNNING:
         return ALWAYS
 
-    # Step 3. Look up the numbers of the open moves, or initialize them.
+    # Step 3. Look up the numbers of the open moves, or initialise them.
     stride = width(position) + 1
     if not proven:
         proven, since = first_look(position, ply, top, count, end, here, memory, table)

@@ -172,7 +172,7 @@ def renew_bounds(nodes, children, node):
 
 @kernel
 def renew_all(graph: Graph, nodes: Nodes, children: Indices, asked: int) -> None:
-    """Compute all bounds and proof numbers, to test whether the root's value is at least *asked*."""
+    """Compute all bounds and proof numbers, to test whether the root's value reaches *asked*."""
     for at in range(len(nodes) - 1, -1, -1):
         renew(nodes, children, asked, at)
 

@@ -281,7 +281,7 @@ def count_entry(table, each):
 
 @compiled
 def place(table, word):
-    """Return the place for the entry of a scattered key, the worth of the entry there, and its data.
+    """Return the place for a scattered key's entry, the worth of the entry there, and its data.
 
     The data are the ones that were checked: another thread may overwrite them at any time.
     """
