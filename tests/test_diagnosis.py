@@ -432,7 +432,7 @@ MISTAKES = {
     "tuple_grow": (
         OVER,
         "t = ()\n    for i in range(3):\n        t = t + (i,)\n    return len(t) == 2, -1",
-        "NAME.outcome does not compile: t has one type in one place and another type in another place",
+        "NAME.outcome does not compile: t has one type in one place and another in another place",
     ),
     "try_except": (
         OVER,

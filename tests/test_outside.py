@@ -187,7 +187,7 @@ def not_compiled(node, plan, search):
             r"rank of idea takes \(node, move, search\), not \(move\)",
         ),
         (lambda: Technique("idea", True, "", memory={"a": 0}), "a of idea has 1 to 16,777,216"),
-        (lambda: Technique("idea", True, "", counters=("a b",)), "a name of idea is small letters"),
+        (lambda: Technique("idea", True, "", counters=("a b",)), "names in idea must match"),
         (
             lambda: Technique("idea", True, "", counters=("a",), memory={"a": 1}),
             "idea uses the name a twice",

@@ -277,7 +277,7 @@ def _mixed(name: str, kinds: str) -> str:
     """Describe a variable, or a result, whose types cannot be unified."""
     if "uint64" in kinds and "int" in kinds.replace("uint64", ""):
         return f"{name} is Bits in one place and int in another: wrap the int, Bits(...)"
-    return f"{name} has one type in one place and another type in another place"
+    return f"{name} has one type in one place and another in another place"
 
 
 def _is_elsewhere(file: str) -> bool:

@@ -283,9 +283,7 @@ TECHNIQUES = {
             source="C. Donninger (1993)",
             parameters=(
                 depth(3, "at nodes of at least this depth"),
-                Parameter(
-                    "reduction", 2, 0, 16, "plies of reduction, plus a quarter of the depth"
-                ),
+                Parameter("reduction", 2, 0, 16, "plies of reduction, plus a quarter of the depth"),
                 Parameter(
                     "surplus",
                     0,
