@@ -155,7 +155,7 @@ def test_parts_that_do_not_fit_are_refused():
     parts = network.arrays
     with pytest.raises(GameError, match="do not fit together"):
         Network(model.cls, model.shape, **(parts | {"shifts": np.zeros(3)}))
-    with pytest.raises(GameError, match="outputs beyond 127"):
+    with pytest.raises(GameError, match="output weights beyond 127"):
         Network(model.cls, model.shape, **(parts | {"outputs": parts["outputs"] * 200}))
     for width in (0, 20, 272):
         with pytest.raises(GameError, match=rf"16, 32, ... 256 neurons, got {width}"):

@@ -181,12 +181,12 @@ def not_compiled(node, plan, search):
     ("make", "message"),
     [
         (lambda: Technique("My Idea", True, ""), "a technique's name must match"),
-        (lambda: Technique("idea", True, "", before_moves=7), "before_moves of idea is a function"),
+        (lambda: Technique("idea", True, "", before_moves=7), "before_moves of idea must be"),
         (
             lambda: Technique("idea", True, "", rank=lambda move: 0),
-            r"rank of idea takes \(node, move, search\), not \(move\)",
+            r"rank of idea must take \(node, move, search\), got \(move\)",
         ),
-        (lambda: Technique("idea", True, "", memory={"a": 0}), "a of idea has 1 to 16,777,216"),
+        (lambda: Technique("idea", True, "", memory={"a": 0}), "a of idea must hold 1 to 16"),
         (lambda: Technique("idea", True, "", counters=("a b",)), "names in idea must match"),
         (
             lambda: Technique("idea", True, "", counters=("a",), memory={"a": 1}),
@@ -306,7 +306,7 @@ def test_parameters_go_before_the_profile():
         ({"lmr.base": "x"}, "lmr.base must be a number from -4 to 8, got 'x'"),
         ({"lmr.depth": 1.5}, "lmr.depth must be an integer from 1 to 63, got 1.5"),
         ({"lmr.depth": 99}, "lmr.depth must be an integer from 1 to 63, got 99"),
-        ({"lmr.depth": True}, "lmr.depth is an integer"),
+        ({"lmr.depth": True}, "lmr.depth must be an integer"),
         ({"probcut.depth": 4}, "probcut.depth changes nothing"),
         (7, "parameters must be values by name"),
     ],
