@@ -1,4 +1,4 @@
-"""The one decorator for compiled code, and the cache of what it compiled.
+"""The decorators for compiled code, ``@compiled`` and ``@kernel``.
 
 ``@compiled`` marks a plain function as usable inside compiled code.  From Python it stays
 the plain function; inside a kernel it is compiled for the types at hand and inlined.

@@ -31,7 +31,7 @@ _RESULT = [
     ("depth", np.int64),  # the last completed one
     ("nodes", np.int64),
     ("proven", np.bool_),
-    ("reason", np.int64),  # RUNNING: nothing ended it before its depth; see engine.limits
+    ("reason", np.int64),  # RUNNING: it reached its depth; see cutnode.contract.stop
 ]
 
 FOUND = np.dtype([("value", np.int64), *_RESULT], align=True)

@@ -1,4 +1,4 @@
-"""Time management, the clock of a search, and a time counter cheap enough to read at every node."""
+"""Time management, the clock of a search, and a counter cheap enough to time short searches."""
 
 from __future__ import annotations
 

@@ -214,9 +214,10 @@ def copy_tree(
 
 @kernel
 def visits_kept(nodes: Nodes, arms: Arms, end: int, most: int, counts: Numbers) -> int:
-    """Return the least power of two such that nodes with that many visits have *most* children.
+    """Return the least visits, a power of two, with which nodes may keep their children.
 
-    That is at most *most* in total, of the nodes before *end*; *counts* is 64 zeros.
+    All nodes before *end* with at least as many visits have *most* children or fewer in total.
+    *counts* has room for 64 numbers, all 0.
     """
     kept = np.int64(0)
     for node in range(ROOT, end):

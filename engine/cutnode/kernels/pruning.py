@@ -17,7 +17,7 @@ TESTED = 128
 """One node in this many searches the late moves that it would otherwise skip, as a test."""
 
 FEW_TESTS, MANY_TESTS = 8, 128
-"""Tests that are added as a prior, as few tests say little; tests after which all count half."""
+"""Tests without a cutoff that are added, as few tests say little; tests at which counts halve."""
 
 
 @compiled

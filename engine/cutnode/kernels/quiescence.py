@@ -85,7 +85,7 @@ def quiet_plies(search):
     """Return the most plies of a quiescence search."""
     if search.quiet_shortened == 0:
         return search.plies
-    # A search under way when no plies are left may be counted, and shorten them, once more.
+    # Searches under way may count further shortenings after no plies are left: hence the minimum.
     return np.int64(2 * LONGEST) >> min(search.quiet_shortened, MOST_HALVINGS)
 
 

@@ -258,7 +258,8 @@ def begin(
 def precede(memory, codes, due, touched, number, wins):
     """Process a predecessor of a decided position; *wins* says that the move to it wins.
 
-    A win decides the predecessor in the first phase; otherwise the second phase touches it.
+    A win decides the predecessor in the first phase; otherwise, if it is undecided, the second
+    phase touches it.
     """
     code = codes[number]
     if memory.phase == WIN:

@@ -64,7 +64,7 @@ TECHNIQUES = {
                     "visits nearly twice the nodes of an exact search at depth 10, in 0.6 of the "
                     "time",
                 ),
-                bonus("weight", 64, "weight of a point of the game's order, as history score"),
+                bonus("weight", 64, "weight of a point of the game's order, in history points"),
                 bonus("gain_weight", 16, "weight of a point of a noisy move's gain"),
             ),
         ),
@@ -112,7 +112,7 @@ TECHNIQUES = {
                 bonus(
                     "bonus",
                     512,
-                    "bonus of the second killer, as history score; the first gets twice as much",
+                    "bonus of the second killer, in history points; the first gets twice as much",
                     "nodes of exact searches, 512 compared with 0 and 1024: 1.01 and 1.00 "
                     "(geometric mean of eight games)",
                 ),
@@ -153,12 +153,12 @@ TECHNIQUES = {
             True,
             "try the move that last refuted the opponent's move",
             source="J. Uiterwijk (1992)",
-            parameters=(bonus("bonus", 256, "bonus of the countermove, as history score"),),
+            parameters=(bonus("bonus", 256, "bonus of the countermove, in history points"),),
         ),
         Technique(
             "continuation_history",
             True,
-            "try moves by how often they caused cutoffs after the same two moves",
+            "try moves by how often they caused cutoffs after the same preceding moves",
             "pattern",
             former="continuation",
         ),
@@ -187,7 +187,7 @@ TECHNIQUES = {
         Technique(
             "mate_distance",
             True,
-            "cut nodes that can only lead to later wins or losses (mate-distance pruning)",
+            "cut nodes where any win comes too late to matter (mate-distance pruning)",
             "DECISIVE",
             former="distance",
         ),
@@ -421,8 +421,8 @@ TECHNIQUES = {
             parameters=(
                 # A singular search halves the depth, and the stacks have room for four nested ones.
                 depth(7, "at nodes of at least this depth", least=4),
-                Parameter("less", 3, 0, 16, "plies by which its entry may be shallower"),
-                margin("margin", 0.02, "difference to all others, for each ply of depth"),
+                Parameter("less", 3, 0, 16, "plies by which the move's entry may be shallower"),
+                margin("margin", 0.02, "by how much all others must be worse, for each ply"),
             ),
         ),
         Technique(
