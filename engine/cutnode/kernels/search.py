@@ -257,7 +257,7 @@ def pass_of(position, wanted):
 
 @compiled
 def null_move_node(static_eval, beta, depth, ply, top, search):
-    """Return the node after a null move: the further the estimate above beta, the less depth."""
+    """Return the node after a null move: the higher the estimate, the less depth it gets."""
     # Only whether it fails high matters: the pass has no pattern, and yields no line and no bound
     # better than beta.
     search.null_tries += 1
@@ -418,7 +418,7 @@ def pick_move(position, at, end, top, depth, deferring, search, table):
 
 @compiled
 def child_node(low, high, depth, node, child, steps, actions, top):
-    """Return the node after a move; *low* and *high* are the window as its mover sees it."""
+    """Return the node after a move, from a window as the parent's mover sees it."""
     if not child.again:
         low, high = -high, -low
     return Node(low, high, depth, node.ply + 1, steps, actions, top, child.move)
@@ -486,7 +486,7 @@ def learn_from_cutoff(node, child, searched, end, search):
 def proves_win(best, depth, ply, search):
     """Return whether a score is a win that no other move can improve on.
 
-    The horizon hides no quicker win.  Selective pruning may hide one, but a win is a win.
+    The horizon hides no quicker win.  Selective pruning may hide one, but it is a win all the same.
     """
     if search.win == 0 or best <= MOST_ESTIMATE:
         return False
