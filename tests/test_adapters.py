@@ -514,7 +514,7 @@ def test_what_an_exported_game_shows():
     start = nim.observation(nim.play())
     word = sum(int(bit) << at for at, bit in enumerate(start[:64]))
     assert word == nim.start.heaps
-    with pytest.raises(CutnodeError, match="'3' is no position: give a game's name"):
+    with pytest.raises(CutnodeError, match="'3' is not a position: pass a game's name"):
         exported.Exported(3)
 
 

@@ -358,7 +358,7 @@ def test_table_of_no_size():
 @pytest.mark.parametrize("function", [solve, analyse, minimax, alphabeta])
 @pytest.mark.parametrize("thing", [None, 7, "4455", (1, 2)])
 def test_things_that_are_no_position(function, thing):
-    with pytest.raises(GameError, match=r"is no position: give|there is no game '4455'"):
+    with pytest.raises(GameError, match=r"is not a position: pass|there is no game '4455'"):
         function(thing)
 
 

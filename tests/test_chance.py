@@ -391,7 +391,7 @@ def test_techniques_that_need_null_windows_are_refused():
             GameError, match=f"race has chance: a search with chance cannot use {name}"
         ):
             Searcher(race.Position(), techniques=[name, "deepening"])
-    with pytest.raises(GameError, match=r"race has chance: mtdf cannot search it"):
+    with pytest.raises(GameError, match=r"race has chance, which mtdf does not support"):
         Searcher(race.Position(), driver="mtdf")
     with pytest.raises(GameError, match=r"tictactoe does not allow star1"):
         choose(type(load_game("tictactoe").start()), ["star1"])

@@ -338,7 +338,7 @@ def test_a_stop_ends_a_search_at_once(engine):
         ({"techniques": ["symmetry"]}, "symmetry makes no sense without table"),
         ({"techniques": ["late_move_pruning"], "exact": True}, "late_move_pruning is selective"),
         ({"evaluation": "cell"}, "no evaluation 'cell' (did you mean 'cells'"),
-        ({"driver": "negascout"}, "a driver is one of alphabeta, mtdf, not 'negascout'"),
+        ({"driver": "negascout"}, "driver must be one of alphabeta, mtdf, got 'negascout'"),
         ({"table": 0}, "at least 1 MiB"),
         ({"table": "64"}, "the size of a table in MiB is a whole number"),
         ({"techniques": "table"}, "techniques must be several names"),
@@ -501,5 +501,5 @@ def test_repetition_is_a_draw():
 
 @pytest.mark.parametrize("thing", [None, 7, object, sys])
 def test_things_that_are_no_game(thing):
-    with pytest.raises(GameError, match="is no position: give a game's name"):
+    with pytest.raises(GameError, match="is not a position: pass a game's name"):
         Searcher(thing)

@@ -83,7 +83,7 @@ def test_a_text_goes_with_its_game():
     assert search("tictactoe", "15", depth=3).position == TICTACTOE.parse("15")
     with Engine("tictactoe", table=1) as held:
         assert held.search("15", depth=3).position == TICTACTOE.parse("15")
-    with pytest.raises(PositionError, match="a text such as '15' goes with the game"):
+    with pytest.raises(PositionError, match="the text '15' needs the game"):
         solve(TICTACTOE.start(), "15")
     with pytest.raises(PositionError, match="'q' is not a cell"):
         solve("tictactoe", "q")
@@ -91,7 +91,7 @@ def test_a_text_goes_with_its_game():
 
 @pytest.mark.parametrize("thing", [None, 7, (1, 2), TICTACTOE.module.Position])
 def test_what_is_no_position(thing):
-    with pytest.raises(GameError, match="is no position: give a game's name, a game"):
+    with pytest.raises(GameError, match="is not a position: pass a game's name, a game"):
         search(thing, depth=1)
 
 
@@ -340,9 +340,9 @@ def test_searches_know_the_history_of_a_board():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Board(7), "a board is of a game or its name, not of 7"),
-        (lambda: Board("tictactoe", load_game("hex:3").start()), "is no position of tictactoe"),
-        (lambda: Board("tictactoe", 7), "7 is no position of tictactoe"),
+        (lambda: Board(7), "a board needs a game or its name, got 7"),
+        (lambda: Board("tictactoe", load_game("hex:3").start()), "is not a position of tictactoe"),
+        (lambda: Board("tictactoe", 7), "7 is not a position of tictactoe"),
         (lambda: Board("tictactoe", "99"), "cell 9 is marked already"),
         (lambda: Board("tictac"), "there is no game 'tictac'"),
     ],
@@ -455,7 +455,7 @@ def test_trees_fit_a_notebook():
         (lambda: to_svg("1" * 10_000), r"record_tree returns, not '1{116}\.\.\.$"),
         (lambda: solve_many(np.array(3)), r"positions must be iterable, got array\(3\)"),
         (lambda: solve_many(Many()), "positions must be iterable, got one two$"),
-        (lambda: run_batch(TICTACTOE.start()), "is no position: give a game's name"),
+        (lambda: run_batch(TICTACTOE.start()), "is not a position: pass a game's name"),
         (lambda: legal_moves(TICTACTOE), "is what a game makes, not of type Game"),
         (lambda: count_moves(Board("tictactoe")), "is what a game makes, not of type Board"),
         (lambda: legal_moves(np.int64(3)), "is what a game makes, not of type int64"),

@@ -503,13 +503,13 @@ def test_bad_options_are_told(options, message):
 def test_engines_are_told_apart():
     with pytest.raises(CutnodeError, match="alphabeta, mcts"):
         cutnode.search(PLAIN.start(), engine="magic", depth=1)
-    with pytest.raises(CutnodeError, match="playouts limit Monte Carlo"):
+    with pytest.raises(CutnodeError, match="playouts limit only Monte Carlo"):
         cutnode.search(PLAIN.start(), playouts=10)
     with pytest.raises(TypeError, match="no option 'driver'"):
         cutnode.search(PLAIN.start(), engine="mcts", playouts=10, driver="mtdf")
     with pytest.raises(PositionError, match="legal"):
         cutnode.search(PLAIN.start(), engine="mcts", playouts=10, moves=[77])
-    with pytest.raises(GameError, match="this search is of"):
+    with pytest.raises(GameError, match="this searcher is for"):
         MonteCarlo(PLAIN, memory=SMALL).search(boxes.start(), playouts=10)
 
 

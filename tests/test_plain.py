@@ -165,7 +165,7 @@ def test_lines_that_are_too_long(monkeypatch):
 
 @pytest.mark.parametrize("count", [minimax, alphabeta, perft])
 def test_depth_is_not_negative(count):
-    with pytest.raises(CutnodeError, match="a depth is 0 or more, not -1"):
+    with pytest.raises(CutnodeError, match="depth must not be negative, got -1"):
         count(load_game("tictactoe").start(), -1)
 
 

@@ -177,7 +177,7 @@ def test_configuration_is_read():
         ("nodes=0", "a node limit is at least 1"),
         ("depth=3,without=magic", "there is no technique 'magic'"),
         ("depth=3,evaluation=magic", "has no evaluation 'magic'"),
-        ("depth=3,driver=magic", "a driver is one of"),
+        ("depth=3,driver=magic", "driver must be one of"),
     ],
 )
 def test_configurations_that_are_none(text, reason):

@@ -1,6 +1,6 @@
 """The Python that drives the kernels: deepening, threads, limits, results.
 
-The package can be called: ``cutnode.search(position, depth=8)`` is
+The package is callable: ``cutnode.search(position, depth=8)`` calls
 :func:`cutnode.search.api.search`.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class _SearchModule(ModuleType):
-    """A package that is also the function of the same name."""
+    """A package that is also the function of its name."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         from cutnode.search.api import search

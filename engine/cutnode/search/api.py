@@ -1,10 +1,10 @@
-"""The functions of the public face: solve, analyse, search, count lines, and plain searches.
+"""The public functions: solve, analyse, search, perft, and plain searches.
 
-Each takes a position, a :class:`~cutnode.search.board.Board`, or a game or its name, which stand
-for their start (see :mod:`cutnode.search.board`).
-Each checks its input, owns the memory, runs compiled code in threads of its own, watches
+Each takes a position, a :class:`~cutnode.search.board.Board`, or a game or its name, which mean
+the game's start position (see :mod:`cutnode.search.board`).
+Each checks its arguments, allocates the memory, runs compiled code in threads of its own, watches
 the clock, and returns an immutable result.  Ctrl-C, a stop event and limits end a search
-early; what is proven by then is returned.
+early; the result then holds what is known so far.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ from cutnode.storage.tables import Table, holding
 from cutnode.tablebases.tablebase import Tablebase
 
 PARTS_EACH = 16
-"""Threads that count lines get so many parts each, at least: they differ in size."""
+"""The least number of parts for each thread of a perft: parts differ in size."""
 
 TO_THE_END = 1 << 30
-"""A depth that no game reaches."""
+"""A depth beyond the end of any game."""
 
 
 class AnalyseKeywords(ProofKeywords, total=False):
-    """Keywords of a proof, and of what it is found with."""
+    """Keywords of a proof, its table and its threads."""
 
     table: Table | int | None
     threads: int
@@ -92,41 +92,45 @@ class AnalyseKeywords(ProofKeywords, total=False):
 
 
 class SolveKeywords(QuestionKeywords, AnalyseKeywords, total=False):
-    """The same, for a proof that can be asked about a single value."""
+    """Keywords of :func:`solve`, which can also ask about a single value."""
 
 
 def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeywords]) -> Result:
     """Prove the value of a position, a best move, and the line of best play.
 
-    *position* can also be a game or its name, with the *text* of a position in its notation:
+    *position* can also be a game or its name, with a position as *text* in the game's notation:
     ``solve("connect4", "4455")``.
-    *weak* asks only who wins, and *at_least* only whether the value is at least so much: that is
-    the ``answer`` of the result, which has bounds then.  Without *table* the search starts from
-    nothing, and with one of the *threads* (by default there is one) it visits the same nodes each
-    time; with a :class:`Table` it builds on what earlier searches with that table stored, and no
-    other may use it meanwhile.  A number in place of a table is the size of a new one in MiB.
-    *nodes* and *seconds* limit the search, and another thread can end it by setting the event
-    *stop*.  A *book* is put into the table first.
 
-    A position that is in a *tablebase* is answered from it.  Where play can go round, the positions
-    that can be reached are solved in *memory*, so many bytes, by default 512 MiB; if they do not
-    fit, repetitions on the line of play are draws: see :mod:`cutnode.search.loops`.
+    With *weak*, prove only who wins.  With *at_least*, prove only whether the value reaches that
+    number: the result then has bounds and an ``answer``.
 
-    *engine* is what proves it: ``"alphabeta"``, ``"pn"`` (proof numbers, for games that are won or
-    lost by narrow lines in wide trees: :mod:`cutnode.kernels.proof_numbers`), or ``"auto"``: they
-    take turns, each time with more nodes, until one has a proof, and the result says which.
+    *table* is a :class:`Table`, or the size of a new one in MiB.  A given table keeps what earlier
+    searches stored, and no other search may use it meanwhile.  Without one, the search starts from
+    scratch; on a single one of the *threads* (the default) it then visits the same nodes every
+    time.  The positions of a *book* are stored in the table first.
 
-    :class:`GameError` for games of chance, which :func:`iterate` solves; :class:`PositionError` for
-    a text that denotes no position; :class:`CutnodeError` for options that make no sense.
+    *nodes* and *seconds* limit the search; another thread can end it by setting the event *stop*.
+
+    A position in the *tablebase* is looked up there.  In games with cycles, all reachable positions
+    are solved in *memory* bytes (512 MiB by default); if they do not fit, a search counts a
+    repetition on the line of play as a draw: see :mod:`cutnode.search.loops`.
+
+    *engine* is ``"alphabeta"``, ``"pn"`` (df-pn, for games that are won or lost by narrow lines in
+    wide trees: :mod:`cutnode.kernels.proof_numbers`), or ``"auto"``, which alternates between the
+    two, each time with more nodes, until one finds a proof; the result names it.
+
+    Raise :class:`GameError` for games of chance, which :func:`iterate` solves,
+    :class:`PositionError` if *text* is not a position, and :class:`CutnodeError` for options that
+    are out of range or contradict each other.
     """
     with _solver("solve", position, text, options) as (solver, position, chosen):
         return solver.prove("solve", position, chosen)
 
 
 def analyse(position: Any, text: str | None = None, **options: Unpack[AnalyseKeywords]) -> Result:
-    """Prove the values of a position and of every legal move, as :func:`solve` does.
+    """Prove the values of a position and of every legal move.
 
-    The limits are for all of it together.
+    The options are those of :func:`solve`; its limits apply to the whole analysis.
     """
     with _solver("analyse", position, text, options) as (solver, position, chosen):
         return solver.prove("analyse", position, chosen)
@@ -136,7 +140,7 @@ def analyse(position: Any, text: str | None = None, **options: Unpack[AnalyseKey
 def _solver(
     kind: str, position: Any, text: str | None, options: Mapping[str, Any]
 ) -> Iterator[tuple[GameSolver, Any, ProofOptions]]:
-    """Hold a solver of its own for one call, the position that is meant, and checked options."""
+    """Yield a solver for one call, its position, and its checked options."""
     position = given_position(position, text)
     own = AnalyseKeywords.__optional_keys__ - ProofKeywords.__optional_keys__
     asked = {name: value for name, value in options.items() if name not in own}
@@ -151,7 +155,7 @@ def _solver(
 
 
 class _Keywords(ProvingKeywords, SearchKeywords, TreeKeywords, total=False):
-    """Keywords of a searcher of any kind and of its search together."""
+    """Keywords of a searcher of either kind, and of its search."""
 
 
 @overload
@@ -193,13 +197,15 @@ def search(
     threads: int = 1,
     **options: Unpack[_Keywords],
 ) -> SearchResult | MonteCarloResult:
-    """Search a position with a searcher of its own, as an :class:`Engine` does.
+    """Search a position, and return the best move, its score and its line.
 
-    *position* and *text* are as for :func:`solve`; of a board, the history is known.
-    The *engine* is ``"alphabeta"``, ``"mcts"`` or ``"auto"``: the one of them that does better in a
-    trial, which takes a quarter of the *seconds*, and the result says *why*.  *options* are those
-    of :class:`Engine` and of its :meth:`~cutnode.Engine.search`; of ``"auto"``, ``evaluation``,
-    ``tablebase`` and ``memory``, which suit both.
+    *position* and *text* are as for :func:`solve`; the history of a board is taken into account.
+    *engine* is ``"alphabeta"``, ``"mcts"``, or ``"auto"``, which tries both for a quarter of the
+    *seconds* and continues with the better one; the result says *why*.  *options* are those
+    of :class:`Engine` and of :meth:`Engine.search <cutnode.Engine.search>`; with ``"auto"``, the
+    engine's options are ``evaluation``, ``tablebase`` and ``memory``, which suit both.
+
+    Each call makes a new searcher.  To search the positions of a game, hold an :class:`Engine`.
     """
     check_engine(engine)
     keywords: dict[str, Any] = dict(options)
@@ -225,15 +231,19 @@ def solve_many(
     progress: Callable[[int], None] | None = None,
     **options: Unpack[ProofKeywords],
 ) -> Batch:
-    """Solve positions of one class, one after the other, with limits for each.
+    """Solve positions of one class, one after another, with limits for each.
 
-    *cold*: each position starts from nothing, so its figures do not depend on the others.
-    *lines*: also find a best move and the line of best play of each.  Several
-    *threads* share the table; if positions are *cold* or the game has a ``scout``, each has one
-    of its own instead, and they are together as large.
-    *progress* is called now and then with the number of positions that are done.  With an *engine*
-    other than alpha-beta all threads are on one position, whose line is found in any case.
-    :class:`CutnodeError` if there are no positions, :class:`GameError` as for :func:`solve`.
+    With *cold*, each position starts from an empty table, so its counts do not depend on the
+    others.  With *lines*, also find a best move and the line of best play of each position.
+
+    Several *threads* solve different positions and share the table; if positions are *cold* or the
+    game has a ``scout``, each thread gets an equal part of it as its own table.  With an *engine*
+    other than alpha-beta, all threads work on one position at a time, and its line is always found.
+
+    *progress* is called every now and then with the number of positions done.
+
+    Raise :class:`CutnodeError` if there are no positions, and :class:`GameError` as :func:`solve`
+    does.
     """
     chosen = ProofOptions.of("solve_many", options)
     require_callable(progress, "progress")
@@ -274,7 +284,7 @@ def _solve_each(
     cold: bool,
     progress: Callable[[int], None] | None,
 ) -> Batch:
-    """Solve positions one by one, as :func:`solve_many` says."""
+    """Solve positions one at a time, all threads on each: see :func:`solve_many`."""
     cls: Any = type(positions[0])
     rows = records(len(positions), result_dtype(cls))
     rows["lower"], rows["upper"] = -most_value(positions[0]), most_value(positions[0])
@@ -310,10 +320,11 @@ def perft(
 ) -> int:
     """Return the number of lines of exactly *depth* moves from a position.
 
-    *finished* counts a line that ends the game earlier as one, too.  *bulk* counts the last
-    moves without making them; else they are made, for a test of ``play`` and of its speed.
-    Several *threads* share the lines; *workers* are where to find them.
-    :class:`CutnodeError` if the event *stop* ended the count.
+    With *finished*, lines that end the game earlier count as well.  With *bulk*, the last moves are
+    counted without making them; turn it off to test ``play`` and measure its speed.  Several
+    *threads*, taken from *workers*, share the lines.
+
+    Raise :class:`CutnodeError` if the event *stop* ended the count.
     """
     position = given_position(position)
     require_moves(position)
@@ -321,7 +332,7 @@ def perft(
     longest = game_constant(cls, "MAX_PLIES", 512)
     if _depth(depth) > longest:
         if not finished:
-            return 0  # no line is as long
+            return 0  # no line is that long
         depth = longest
     threads = thread_count(threads, cls)
     limits = Limits(stop=stop)
@@ -331,7 +342,7 @@ def perft(
     parts = [(coerce(position), _depth(depth))]
     while threads > 1 and len(parts) < PARTS_EACH * threads and any(map(_is_wide, parts)):
         parts = [smaller for part in parts for smaller in _divided(part)]
-    waiting = iter(parts)  # what one thread takes no other gets
+    waiting = iter(parts)  # shared: each part goes to one thread
 
     def count(memory: Memory) -> int:
         return sum(int(count_lines(part, left, 0, memory.argument)) for part, left in waiting)
@@ -343,18 +354,18 @@ def perft(
     if reason == "interrupted":
         raise KeyboardInterrupt
     if reason:
-        raise CutnodeError("the count was stopped before its end")
+        raise CutnodeError("the count was stopped before it was complete")
     return sum(call.answer for call in calls)
 
 
 def _is_wide(part: tuple[Any, int]) -> bool:
-    """Return whether a position and the depth that is left are worth dividing."""
+    """Return whether a position with its remaining depth is worth splitting."""
     position, depth = part
     return depth > 2 and not outcome(position)[0]
 
 
 def _divided(part: tuple[Any, int]) -> list[tuple[Any, int]]:
-    """Return the positions a ply below, if it is worth it, and the depths left to them."""
+    """Split a part into the positions one ply below, with their remaining depths, if worth it."""
     if not _is_wide(part):
         return [part]
     position, depth = part
@@ -365,7 +376,7 @@ def _divided(part: tuple[Any, int]) -> list[tuple[Any, int]]:
 
 
 class PlainKeywords(TypedDict, total=False):
-    """Keywords of plain searches, with the meaning that they have for a :class:`Searcher`."""
+    """Keywords of plain searches; they mean what they mean for a :class:`Searcher`."""
 
     evaluation: AnyEvaluation
     soonest: bool
@@ -377,8 +388,8 @@ def minimax(
 ) -> PlainResult:
     """Return the value by minimax without pruning, to the end of the game or *depth* plies.
 
-    Where the depth ends a line, an estimate stands for the value: the game's ``evaluate``,
-    or another *evaluation*; what is counted then are scores (see ``cutnode.kernels.scores``).
+    At the horizon, the game's ``evaluate`` or another *evaluation* estimates the value; with a
+    *depth*, the result is a score (see ``cutnode.kernels.scores``).
     """
     return _plain_result(minimax_node, (), position, depth, **options)
 
@@ -388,11 +399,11 @@ def alphabeta(
 ) -> PlainResult:
     """Return the value of :func:`minimax` by textbook alpha-beta.
 
-    Moves are searched in the order in which the game lists them, without a table.
-    :class:`GameError` for games of chance.
+    It has no table, and searches moves in the order in which the game lists them.
+    Raise :class:`GameError` for games of chance.
     """
     if defines(class_of(position), "chance"):
-        raise GameError("plain alpha-beta is for games without chance; minimax takes chance")
+        raise GameError("plain alpha-beta does not support games of chance; use minimax")
     return _plain_result(alphabeta_node, (-INFINITE, INFINITE), position, depth, **options)
 
 
@@ -428,7 +439,7 @@ def _plain_result(
 
 
 def _plain_memory(cls: Any, **settings: int) -> Memory:
-    """Return the memory of a plain kernel, with some of its numbers."""
+    """Return memory for a plain kernel, with some of its fields set."""
     memory = Memory(cls, plain_dtype(cls))
     memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
     for name, value in settings.items():
@@ -437,7 +448,7 @@ def _plain_memory(cls: Any, **settings: int) -> Memory:
 
 
 def _require_sound(memory: Memory, position: Any) -> None:
-    """:class:`ContractError` if a plain kernel met what breaks the contract."""
+    """Raise :class:`ContractError` if a plain kernel met a violation of the contract."""
     if memory["stop"] == PLIES:
         raise lines_too_long(type(position))
     if memory["stop"] == MOVES:
@@ -446,5 +457,5 @@ def _require_sound(memory: Memory, position: Any) -> None:
 
 def _depth(depth: int | None) -> int:
     if depth is not None and require_integer(depth, "a depth") < 0:
-        raise CutnodeError(f"a depth is 0 or more, not {depth}")
+        raise CutnodeError(f"depth must not be negative, got {depth}")
     return TO_THE_END if depth is None else min(depth, TO_THE_END)

@@ -1,4 +1,4 @@
-"""A board to play on, and the positions that calls are given.
+"""A board to play on, and the conversion of arguments to positions.
 
 A call takes the name of a game, a game, a board, or a position.
 """
@@ -20,10 +20,11 @@ from cutnode.search.record import Record
 
 
 class Board:
-    """A game that is being played.
+    """A game in progress: a position with its history, to which moves are pushed.
 
-    *game* is a game's name or what :func:`load_game` returns, and *position* where to begin: a
-    position, or a text in the game's notation; left out, the start.  Chance follows from *seed*.
+    *game* is a game's name or the result of :func:`load_game`.  *position* is where to begin: a
+    position, or a text in the game's notation; by default, the game's start.  *seed* determines
+    the outcomes of chance.
 
     ::
 
@@ -31,14 +32,14 @@ class Board:
         board.push("4")
         board.push(search(board, depth=8).move)
 
-    Functions of the engine take a board for its position, and searches know its history: a
-    position that would be repeated is judged as the rules say.
+    A board stands for its position wherever a function takes one.  Searches also take its history
+    into account, so that repetitions count as the rules say.
     """
 
     def __init__(self, game: str | os.PathLike[str] | Game, position: Any = None, *, seed: int = 0):
         self.game = load_game(game) if isinstance(game, str | os.PathLike) else game
         if not isinstance(self.game, Game):
-            raise CutnodeError(f"a board is of a game or its name, not of {shown(game)}")
+            raise CutnodeError(f"a board needs a game or its name, got {shown(game)}")
         if position is None:
             position = self.game.start()
         elif isinstance(position, str):
@@ -46,47 +47,48 @@ class Board:
         elif isinstance(position, Board):
             position = position.position
         if type(position) is not type(self.game.start()):
-            raise PositionError(f"{position!r} is no position of {self.game.source}")
+            raise PositionError(f"{position!r} is not a position of {self.game.source}")
         self.record = Record(position, seed=seed)
 
     @property
     def position(self) -> Any:
-        """The position now."""
+        """The current position."""
         return self.record.position
 
     @property
     def text(self) -> str:
-        """The position in the game's notation."""
+        """The current position in the game's notation."""
         return self.game.position_text(self.position)
 
     @property
     def turn(self) -> int:
-        """The player to move: 0 the first, 1 the second.
+        """The player to move: 0 for the first, 1 for the second.
 
-        Where a game does not tell who is to move, 0 is the one who was where the board began.
+        If the game does not tell who is to move, 0 is the player who was to move when the board
+        was made.
         """
         player = self.game.notation.player(self.position)
         return self.record.side if player is None else player
 
     @property
     def legal_moves(self) -> list[int]:
-        """The legal moves; none if the game is over, or if chance decides."""
+        """The legal moves; empty if the game is over or chance decides."""
         return [] if self.is_game_over() else legal_moves(self.position)
 
     @property
     def moves(self) -> list[int]:
-        """The moves played, and the numbers of the outcomes of chance between them."""
+        """The moves played, and the indices of the outcomes of chance between them."""
         return list(self.record.steps)
 
     @property
     def history(self) -> list[Any]:
-        """The positions before this one, the first first."""
+        """The positions before the current one, oldest first."""
         return self.record.positions[:-1]
 
     def push(self, move: int | str) -> None:
         """Play a legal move, given as its number or in the game's notation.
 
-        :class:`PositionError` if it is not legal, if the game is over, or if chance decides.
+        Raise :class:`PositionError` if it is illegal, the game is over, or chance decides.
         """
         if reason := self.record.ending():
             raise PositionError(f"the game is over ({reason}): {move!r} cannot be played")
@@ -95,7 +97,10 @@ class Board:
         self.record.play(self.game.legal_move(self.position, move))
 
     def pop(self) -> int:
-        """Take back the last move or outcome of chance, and return it; an IndexError if none."""
+        """Take back the last move or outcome of chance, and return it.
+
+        Raise :class:`IndexError` if there is none.
+        """
         if not self.record.steps:
             raise IndexError("there is no move to take back")
         step = self.record.steps[-1]
@@ -103,13 +108,13 @@ class Board:
         return step
 
     def is_chance(self) -> bool:
-        """Return whether chance decides here, such as dice."""
+        """Return whether chance, such as dice, decides what happens next."""
         return self.record.is_chance()
 
     def roll(self, index: int | None = None) -> int:
-        """Let chance decide, or take the outcome *index*; return the outcome's index.
+        """Draw an outcome of chance, or take the outcome *index*; return its index.
 
-        :class:`PositionError` if there is no such outcome.
+        Raise :class:`PositionError` if there is no such outcome.
         """
         if index is None and self.is_chance():
             return self.record.draw()
@@ -122,18 +127,18 @@ class Board:
         return self.game.move_text(self.position, move)
 
     def is_game_over(self) -> bool:
-        """Return whether the game is over: by its rules, by repetition, or as it is too long."""
+        """Return whether the game is over by its rules, by repetition, or by its length limit."""
         return bool(self.record.ending())
 
     def outcome(self) -> float | None:
-        """Return the value of a finished game for the player to move, or None while it goes on."""
+        """Return the value of a finished game for the player to move; None if it is not over."""
         if not self.is_game_over():
             return None
         value = self.record.value()
         return value if self.record.side == 0 else -value
 
     def copy(self) -> Self:
-        """Return a board of its own with the same moves."""
+        """Return a copy of the board, with its moves."""
         other = type(self)(self.game, self.record.positions[0], seed=self.record.seed)
         for before, step in zip(self.record.positions, self.record.steps, strict=False):
             (other.record.meet if chance(before) > 0 else other.record.play)(step)
@@ -158,11 +163,12 @@ class Board:
 
 
 def given_position(given: Any, text: str | None = None) -> Any:
-    """Return the position that is meant.
+    """Return the position that the arguments of a call mean.
 
-    *given* is the name of a game or a :class:`Game`, which stand for their start or for the
-    position that *text* is in the game's notation, or a :class:`Board` or a position.
-    :class:`GameError` if it is none of these, :class:`PositionError` if the text is no position.
+    *given* is a position, a :class:`Board`, or the name of a game or a :class:`Game`, which mean
+    the game's start, or the position that *text* describes in the game's notation.
+    Raise :class:`GameError` if it is none of these, and :class:`PositionError` if *text* is not a
+    position.
     """
     if isinstance(given, str | os.PathLike):
         given = load_game(given)
@@ -170,33 +176,32 @@ def given_position(given: Any, text: str | None = None) -> Any:
         return given.start() if text is None else _of_game(given, text)
     if text is not None:
         raise PositionError(
-            f"a text such as {quoted(str(text))} goes with the game whose notation it is in, "
-            f"not with a position"
+            f"the text {quoted(str(text))} needs the game whose notation it is in, not a position"
         )
     if isinstance(given, Board):
         return given.position
     if isinstance(given, type) or not defines(type(given), "moves"):
         raise GameError(
-            f"{quoted(repr(given))} is no position: give a game's name, a game that load_game "
-            f"returns, a Board, or a position"
+            f"{quoted(repr(given))} is not a position: pass a game's name, a game from load_game, "
+            f"a Board, or a position"
         )
     return given
 
 
 def _of_game(game: Game, said: Any) -> Any:
-    """Return the position of a game that a text says, or that is given after all."""
+    """Return the position of a game that a text describes, or the position that was passed."""
     if isinstance(said, Board):
         said = said.position
     return said if type(said) is type(game.start()) else game.parse(said)
 
 
 def given_history(given: Any, history: Iterable[Any]) -> Iterable[Any]:
-    """Return the *history* that is given, else that of a :class:`Board`."""
+    """Return the given *history*, or the history of a :class:`Board` if there is none."""
     return given.history if isinstance(given, Board) and not history else history
 
 
 def class_of(game: Any) -> Any:
-    """Return the position class that is meant: itself, or that of :func:`given_position`."""
+    """Return a position class: *game* itself, or the class of its :func:`given_position`."""
     if isinstance(game, type) and defines(game, "moves"):
         return game
     return type(given_position(game))

@@ -1,4 +1,4 @@
-"""The compiled search of limited depth, as one thread uses it."""
+"""The compiled depth-limited search, as one thread uses it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from cutnode.tablebases.tablebase import Tablebase
 class CompiledSearch:
     """The compiled search of one thread: its kernel, its memory, and a table.
 
-    The kernel is compiled at once, unless it is not to be *ready* yet.
+    The kernel is compiled at once if *ready* is true, else by the first search.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class CompiledSearch:
         self.debug = options.debug
         self.has_chance = defines(cls, "chance")
         if self.driver not in DRIVERS:
-            raise CutnodeError(f"a driver is one of {', '.join(DRIVERS)}, not {self.driver!r}")
+            raise CutnodeError(f"driver must be one of {', '.join(DRIVERS)}, got {self.driver!r}")
         if self.has_chance and self.driver != "alphabeta":
-            raise GameError(f"{game_name(cls)} has chance: {self.driver} cannot search it")
+            raise GameError(f"{game_name(cls)} has chance, which {self.driver} does not support")
         if self.debug and not self.has_chance:
-            raise GameError(f"{game_name(cls)} has no chance: debug has nothing to watch")
+            raise GameError(f"debug is for games of chance only, and {game_name(cls)} is none")
         self.evaluation = chosen_evaluation(cls, options.evaluation)
         self.techniques = choose(cls, options.techniques, exact=options.exact)
         self.outside = outside(self.techniques)
@@ -93,16 +93,16 @@ class CompiledSearch:
         return root.specialise(self.cls, self.evaluation, self.outside)
 
     def prepare(self) -> None:
-        """Have the compiled search ready; :class:`GameError` if the rules do not compile."""
+        """Compile the search now; raise :class:`GameError` if the rules do not compile."""
         _ = self.kernel
 
     def claim_table(self) -> None:
-        """Forget what is in the table if it is of another game, or of entries of another size."""
+        """Empty the table if it holds another game's entries, or entries of another size."""
         entry_words = chance_table.ENTRY_WORDS if self.has_chance else ENTRY_WORDS
         self.table.claim(self.cls, entry_words)
 
     def _set_up(self) -> None:
-        """Write what stays the same for all searches into the memory."""
+        """Write into the memory what stays the same for all searches."""
         words = self.words
         words["plies"][0] = longest_line(self.cls)
         words["win"][0], words["step"][0], words["exact"][0] = self.win, self.step, self.exact
@@ -116,8 +116,8 @@ class CompiledSearch:
             words[name][0] = value
         base, divisor = (numbers[f"late_move_reductions_{name}"] for name in ("base", "divisor"))
         words["lmr_reductions"][:] = reductions(base, divisor)
-        # A search may estimate the children of its last ply, and tests may reach beyond it; one
-        # more lies before the root.
+        # Room for the children of the last ply, which a search may evaluate, for tests that reach
+        # beyond it, and for one entry before the root.
         self._kept = aligned((longest_line(self.cls) + 5) * kept_bytes(self.evaluation))
         words["kept"][0] = self._kept.ctypes.data
         if self.tablebase is not None:
@@ -128,7 +128,7 @@ class CompiledSearch:
             words["most"][0] = self.win or value_limit(self.cls)
 
     def _purpose(self) -> int:
-        """Return a part of the keys of the table: scores of different meaning must not mix."""
+        """Return a word that goes into table keys, so that scores of unlike searches do not mix."""
         selective = () if self.exact else sorted(map(self._meaning, self.techniques))
         symmetry = "symmetry" in self.techniques
         meaning = [self.evaluation.meaning, self.step, self.turns, symmetry, selective]
@@ -140,7 +140,7 @@ class CompiledSearch:
         return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
 
     def _meaning(self, name: str) -> str:
-        """Return the name of a technique, and what it does if it is not the engine's."""
+        """Return a technique's name, with a digest of its code if it is not the engine's own."""
         technique = technique_of(name)
         return f"{name} {technique.digest()}" if technique in self.outside else technique.key
 
@@ -149,7 +149,7 @@ class CompiledSearch:
         return CompiledSearch(self.cls, self.options, self.table, self.workers, ready=False)
 
     def call(self, position: Any, low: float, high: float, depth: int, first: int) -> float:
-        """Search a position once within a window; the *first* call begins an age of the table."""
+        """Search a position once within a window; a *first* call starts an age of the table."""
         kind = float if self.has_chance else int
         memory, table = self.memory.argument, self.table.words
         return self.kernel(  # type: ignore[no-any-return]
@@ -161,7 +161,7 @@ class CompiledSearch:
         self.call(example, 0, 1, 0, PREPARE_TABLE)
 
     def estimate(self, position: Any) -> float:
-        """Return the score of a position without looking ahead; exact if the game is over."""
+        """Return a position's static evaluation as a score; exact if the game is over."""
         over, final = outcome(position)
         if over:
             value = final_score(final, 0, self.win, self.step)
@@ -170,7 +170,7 @@ class CompiledSearch:
         return float(value) if self.has_chance else int(value)
 
     def stop(self) -> None:
-        """End the search that runs now, from any thread; it returns its best so far at once."""
+        """End the running search, from any thread; it returns its best so far at once."""
         self.stopped.set()
         self.memory["stop"] = CALLED
 
@@ -182,7 +182,7 @@ class CompiledSearch:
         self.words["before"][0] = len(words)
 
     def outside_counts(self) -> dict[str, int]:
-        """Return what techniques from outside have counted."""
+        """Return the counters of techniques from outside the engine."""
         return {
             f"{technique.name}.{name}": int(self.memory[technique.field(name)])
             for technique in self.outside
@@ -198,7 +198,7 @@ class CompiledSearch:
                 self.memory[technique.field(name)] = 0
 
     def unlearn(self) -> None:
-        """Forget what earlier searches learned of moves; the table keeps what it has."""
+        """Forget what earlier searches learned about moves; the table keeps its entries."""
         for name in ("history", "history_weight", "continuation_history"):
             self.memory.fill(name, 0)
         self.memory.clear(LATE_COUNTS)
@@ -210,14 +210,14 @@ class CompiledSearch:
 
 
 def aligned(size: int) -> Any:
-    """Zeroed memory of so many bytes, whose address is a multiple of 64."""
+    """Return *size* bytes of zeroed memory whose address is a multiple of 64."""
     memory = np.zeros(size + 64, np.uint8)
     return memory[-memory.ctypes.data % 64 :]
 
 
 @functools.cache
 def reductions(base: float, divisor: float) -> list[int]:
-    """Return the late move reductions in plies, at ``depth * 64 + number``."""
+    """Return late move reductions in plies, indexed by ``depth * 64 + move number``."""
     less = [0] * ((MOST_DEPTH + 1) * 64)
     for depth in range(1, MOST_DEPTH + 1):
         for number in range(1, 64):

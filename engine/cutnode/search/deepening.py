@@ -1,8 +1,8 @@
-"""Iterative deepening: one search of limited depth, from its first depth to its result.
+"""Iterative deepening: one search, from its first depth to its result.
 
 A call of the kernel searches one depth within one window.  Short calls run in the caller's thread,
-longer ones in a thread of their own that is watched; helper threads start with the first long call.
-Lines of play that the table cut short are continued from what the table holds.
+longer ones in a watched thread of their own; helper threads start with the first long call.
+Lines of play that a table cutoff ended early are extended with moves from the table.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from cutnode.search.results import Iteration, Line, SearchResult, Statistics
 
 
 class LimitedCalls:
-    """The calls of the kernel for one search, and the reason why no more follow."""
+    """The kernel calls of one search, with its limits and the reason why it ended."""
 
     def __init__(self, search: CompiledSearch, position: Any, limits: Limits, clock: Clock):
         self.search = search
@@ -55,7 +55,7 @@ class LimitedCalls:
         self.first = 1
         self.assisting = False
         self.reached: float = 0
-        """What the last call of the kernel returned, also if it was stopped."""
+        """The return value of the last kernel call, even if it was stopped."""
         self.words = search.words
         search.claim_table()
         search.count_from_zero()
@@ -64,27 +64,27 @@ class LimitedCalls:
             self.words[name][0] = 0
 
     def is_short(self, depth: int) -> bool:
-        """Return whether a call of some depth will surely be done in a moment."""
+        """Return whether a call of *depth* is sure to be short."""
         raise NotImplementedError
 
     def begin_long_call(self, depth: int) -> None:
-        """Get ready for a call that takes long."""
+        """Prepare for a long call."""
 
     def line(self) -> tuple[int, ...]:
-        """Return the line of play that the last call has found."""
+        """Return the line of play that the last call found."""
         return tuple(int(move) for move in self.words["line"][: self.words["length"][0]])
 
     def call(self, low: float, high: float, depth: int) -> float | None:
-        """Search a depth once within a window; return None after a stop.
+        """Search a depth once within a window; return None if the search was stopped.
 
-        A call that is short is made in this thread, and so is each of a helper.  Others begin here
-        as well if they may be short, with few nodes, and then go to a thread that is watched.
+        Short calls, and all calls of helpers, run in this thread.  A short call that exceeds
+        ``INLINE_NODES`` is repeated in a watched thread, where long calls run from the start.
         """
         words, search = self.words, self.search
         spent = int(words["nodes"][0])
         self.reached = -INFINITE
         if self.reason not in ("", "proven"):
-            return None  # Ctrl-C, say, as the last call ended by itself
+            return None  # for example Ctrl-C, just after the last call ended by itself
         if is_stopped(self.stops):
             self.reason = "stopped"
             return None
@@ -122,7 +122,7 @@ class LimitedCalls:
         return None
 
     def _note_stop(self, code: int) -> None:
-        """Take down why the kernel stopped; :class:`ContractError` if the game is wrong."""
+        """Record why the kernel stopped; raise :class:`ContractError` if the game is at fault."""
         if code == NODES:
             self.reason = "node limit"
         elif code in (PLIES, PROBABILITIES, VALUE, MOVES):
@@ -133,27 +133,27 @@ class LimitedCalls:
 
 
 SAME_SCORE = 1e-9
-"""Scores of games of chance that differ by less are the same: sums are rounded."""
+"""Scores of games of chance that differ by less are equal, as sums are rounded."""
 
 Report = Callable[[Iteration], None]
 
 
 class Attempt(Protocol):
-    """What tries to prove the value in the course of a search."""
+    """An attempt to prove the value, between the depths of a search."""
 
     def __call__(self, deepening: Deepening) -> Line | None:
-        """Return a line of play that is proven to be best; None if there is none (yet)."""
+        """Return a proven best line of play; None if no proof was found (yet)."""
 
     def explained(self, result: SearchResult) -> SearchResult:
-        """Return the result of the search, with what came of the attempt."""
+        """Return the result of the search with the outcome of the attempt added."""
 
 
 class Deepening(LimitedCalls):
     """One search: its limits, what it has found so far, and why it ended.
 
-    *moves* are the only ones to choose from, and *history* are the positions before.  *helpers*
-    take part if the search takes long, and have equal shares of the limit of nodes.  The
-    *attempt* is called after each depth if the search would go on, and a proof ends it.
+    *moves* restricts the choice at the root, and *history* holds the positions before it.
+    *helpers* take part if the search is long; all threads get equal shares of the node limit.  The
+    *attempt* is called after each depth that is not the last, and a proof ends the search.
     """
 
     def __init__(
@@ -184,12 +184,12 @@ class Deepening(LimitedCalls):
         self.helpers = helpers
         self.attempt = attempt
         self.proof_nodes = 0
-        """Those of an attempt at a proof, which are not among the nodes of the search."""
+        """Nodes of the attempt at a proof, not included in the nodes of the search."""
         self.researches = 0
         self.proven = False
         self.iterations: list[Iteration] = []
         self.interim: Line | None = None
-        """The best move so far of a depth that is not done, if one was found to be good."""
+        """The best move so far of an unfinished depth, if it raised alpha."""
         self.on_bound: Report | None = None
         search.remember(history, position)
 
@@ -201,9 +201,9 @@ class Deepening(LimitedCalls):
         progress: Report | None = None,
         bounds: Report | None = None,
     ) -> SearchResult:
-        """Search one depth after the other until a limit or a proof ends it.
+        """Search one depth after another until a limit or a proof ends the search.
 
-        The attempt at a proof comes between two depths: what it proves is the last line.
+        The attempt at a proof runs between depths; the line that it proves is the last iteration.
         """
         self.on_bound = bounds
         proof = None
@@ -234,20 +234,20 @@ class Deepening(LimitedCalls):
         return self._result()
 
     def _add_proof(self, proof: Line, progress: Report | None) -> None:
-        """End the search with a line that is proven, as its last iteration."""
+        """End the search with a proven line as its last iteration."""
         self.iterations.append(self._iteration(len(proof.pv), proof.value, (proof,), True))
         self.reason = self.reason or "proven"
         if progress is not None:
             self._tell(progress)
 
     def _tell(self, progress: Report) -> None:
-        """Report the last depth; a line that a cutoff in the table cut short is whole then."""
+        """Report the last depth, after extending lines that a table cutoff ended early."""
         last = self.iterations[-1]
         self.iterations[-1] = replace(last, lines=self._completed(last.lines, last.depth))
         progress(self.iterations[-1])
 
     def assist(self, start: int) -> None:
-        """Search without a result, from the depth *start* on, with a table that others use too."""
+        """Search as a helper, from depth *start* on: fill the shared table, return no result."""
         self.assisting = True
         self.first = 0
         self.words["shared"][0] = 1
@@ -256,17 +256,17 @@ class Deepening(LimitedCalls):
                 break
 
     def nodes(self) -> int:
-        """Return the nodes of all threads, and those of the attempt at a proof."""
+        """Return the nodes of all threads, including the attempt at a proof."""
         nodes = self.proof_nodes + int(self.words["nodes"][0])
         return nodes if self.helpers is None else nodes + self.helpers.nodes()
 
     def rest(self) -> None:
-        """End the helpers, if they take part; the next long call lets them begin again."""
+        """Stop the helpers, if they run; the next long call starts them again."""
         if self.helpers is not None:
             self._end_helpers(self.helpers)
 
     def spend(self, nodes: int) -> None:
-        """Count the *nodes* of an attempt at a proof, also against the limit of the search."""
+        """Count the *nodes* of an attempt at a proof, and charge them to the node limit."""
         self.proof_nodes += nodes
         threads = 1 if self.helpers is None else len(self.helpers) + 1
         self.most_nodes = max(1, self.most_nodes - nodes // threads)
@@ -284,7 +284,7 @@ class Deepening(LimitedCalls):
         return iteration_depths(self.depth, deepening, int(self.words["deepening_parity"][0]))
 
     def _iterate(self, depth: int) -> bool:
-        """Search one depth; return False if the search ended before that was done."""
+        """Search one depth; return False if the search ended before it was complete."""
         found: list[Line] = []
         proven = True
         excluded: list[int] = []
@@ -322,7 +322,7 @@ class Deepening(LimitedCalls):
         return Iteration(depth, value, proven, lines, nodes, spent, deepest=deepest, bound=bound)
 
     def _last_score(self, depth: int, number: int) -> float | None:
-        """Return the score of the same line at the last depth of the same parity."""
+        """Return the same line's score at the last depth of the same parity."""
         for iteration in reversed(self.iterations):
             if (depth - iteration.depth) % 2 == 0 and number < len(iteration.lines):
                 return iteration.lines[number].value
@@ -331,7 +331,7 @@ class Deepening(LimitedCalls):
     # Windows
 
     def _score(self, depth: int, number: int) -> float | None:
-        """Return a score by an aspiration window around the last one."""
+        """Return a score, with an aspiration window around the last one."""
         width = int(self.words["aspiration_window"][0])
         narrow = "aspiration" in self.search.techniques
         narrow &= depth >= self.words["aspiration_depth"][0]
@@ -355,13 +355,13 @@ class Deepening(LimitedCalls):
             low, high = widened_window(low, high, value, width, researches)
 
     def _note(self, low: float) -> None:
-        """Keep the move that this depth has found to score more than *low*, if it has."""
+        """Keep the move that scored more than *low* at this depth, if there is one."""
         line = self.line()
         if line and self.reached > low and not self.search.has_chance:
             self.interim = Line(line[0], self.reached, line)
 
     def _bound(self, depth: int, value: float, bound: int) -> Iteration:
-        """Return what is known of a depth after a fail-high (1) or a fail-low (-1)."""
+        """Return what is known about a depth after a fail high (1) or a fail low (-1)."""
         line = self.interim if bound > 0 else None
         if line is None and self.iterations:
             line = self.iterations[-1].lines[0]
@@ -369,7 +369,7 @@ class Deepening(LimitedCalls):
         return self._iteration(depth, value, lines, False, bound)
 
     def _score_by_null_windows(self, depth: int, number: int) -> float | None:
-        """Return a score by null-window searches only: MTD(f)."""
+        """Return a score by MTD(f): null-window searches only."""
         lower: float = -MAX_VALUE
         upper: float = MAX_VALUE
         self.proven = True
@@ -390,7 +390,7 @@ class Deepening(LimitedCalls):
             else:
                 upper = value
         if line is None:
-            # All of them failed low: one more call, for the move.
+            # All searches failed low: one more call, for the move.
             if self.call(lower - 1, lower, depth) is None:
                 return None
         else:
@@ -402,20 +402,20 @@ class Deepening(LimitedCalls):
         if not abs(value) < INFINITE:
             game = game_name(self.search.cls)
             raise ContractError(
-                f"{game} breaks the contract: a position without moves that is not over, or a "
-                f"value beyond {MAX_VALUE}; see cutnode check {game}"
+                f"{game} breaks the contract: a position without moves is not over, or a value is "
+                f"beyond {MAX_VALUE}; run cutnode check {game}"
             )
 
     # Helpers
 
     def is_short(self, depth: int) -> bool:
-        """Return whether a search of some depth will surely be done in a moment."""
+        """Return whether a search to *depth* is sure to be short."""
         if self.clock.is_over(0):
             return False
         return depth <= 1 or (bool(self.iterations) and self.iterations[-1].nodes < SHORT_NODES)
 
     def begin_long_call(self, depth: int) -> None:
-        """Let the helpers search the same, from *depth* on, if they do not yet."""
+        """Start the helpers at *depth*, if they are not running yet."""
         if self.helpers is None or self.helpers.working:
             return
         self.search.open_table(self.position)
@@ -440,7 +440,7 @@ class Deepening(LimitedCalls):
         return tuple(completed(self.search, self.position, line, depth) for line in lines)
 
     def _choose_among_ties(self, seed: int) -> None:
-        """Put a move of the best score in front, chosen by *seed* among all that have it."""
+        """Put one of the moves with the best score first, chosen by *seed*."""
         last = self.iterations[-1]
         least = last.value - SAME_SCORE if self.search.has_chance else last.value
         ties = [last.lines[0]]
@@ -507,13 +507,13 @@ class Deepening(LimitedCalls):
 
 
 def helper_task(leader: Deepening, search: CompiledSearch, start: int) -> ThreadTask:
-    """Return the task of a helper thread: to search what *leader* searches, from a depth on."""
+    """Return the task of a helper thread: search the leader's position from depth *start* on."""
     ended = threading.Event()
 
     def assist() -> None:
         limits = Limits(leader.most_nodes, stop=ended)
         search.stopped.clear()
-        with contextlib.suppress(CutnodeError):  # the leader meets it, too
+        with contextlib.suppress(CutnodeError):  # the leader meets the same error
             Deepening(
                 search,
                 leader.position,
@@ -532,7 +532,7 @@ def helper_task(leader: Deepening, search: CompiledSearch, start: int) -> Thread
 
 
 def completed(search: CompiledSearch, position: Any, line: Line, depth: int) -> Line:
-    """Return a line of play from a position, continued to *depth* moves from the table."""
+    """Return a line of play, extended to *depth* moves from the table."""
     if len(line.pv) >= depth or "table" not in search.techniques:
         return line
     moves: list[int] = []
@@ -551,7 +551,7 @@ def completed(search: CompiledSearch, position: Any, line: Line, depth: int) -> 
 
 
 def _after(search: CompiledSearch, position: Any, actions: int, move: int) -> tuple[Any, int]:
-    """Return the position after a move, and the free moves of this turn until then."""
+    """Return the position after a move, and the number of free moves in its turn so far."""
     child = play(position, move)
     return child, actions + 1 if is_free_move(position, move, child, actions, search.turns) else 0
 
@@ -559,7 +559,7 @@ def _after(search: CompiledSearch, position: Any, actions: int, move: int) -> tu
 def _table_move(
     search: CompiledSearch, position: Any, actions: int, left: int, ply: int
 ) -> int | None:
-    """Return the move that the table holds for a position, if it is a legal one."""
+    """Return the table's move for a position, if it holds a legal one."""
     record, words = search.memory.record, search.table.words
     if search.has_chance:
         word = chance_address(position, actions, left, ply, record)

@@ -1,9 +1,9 @@
 """The engine that programs hold: one game, its table and its threads, and every kind of search.
 
-An :class:`Engine` keeps what searches need from one to the next, so that a call costs
-microseconds, and what they have stored, so that the next move of a game builds on the last.
-Calls either wait for their result, in a thread that may be that of Ctrl-C, or return a
-:class:`~cutnode.search.handles.Handle` at once.
+An :class:`Engine` keeps its memory and threads between searches, so that a call costs
+microseconds, and what searches stored, so that the next move of a game builds on the last.
+Calls either wait for their result, in any thread (in the main thread Ctrl-C ends them), or return
+a :class:`~cutnode.search.handles.Handle` at once.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ from cutnode.storage.tables import Table
 MEBIBYTE = 1 << 20
 
 CLOSING_PATIENCE = 0.1
-"""An engine that is closed tells its search to end every so many seconds, until it has."""
+"""Seconds after which :meth:`Engine.close` tells a running search to stop once more."""
 
 
 class EngineKeywords(ProvingKeywords, TreeKeywords, total=False):
-    """Keywords of an engine: those of alpha-beta, or of Monte Carlo tree search."""
+    """Keywords of an engine: for alpha-beta, or for Monte Carlo tree search."""
 
 
 if TYPE_CHECKING:
@@ -70,34 +70,34 @@ else:
 class Engine(Unpickled, Generic[R_co]):
     """Searches and proofs for one game, with a table and threads of its own.
 
-    *game* is a game or its name, a position or a position class.  It searches a position, a text in
-    the game's notation, or a :class:`~cutnode.search.board.Board`, whose history a search knows; by
-    default the position that it was made with, or the game's start.
-    *engine* says how positions are searched: by ``"alphabeta"``, by ``"mcts"``, with the options
-    of :class:`~cutnode.search.monte_carlo.MonteCarlo`, or by ``"auto"``, whichever of the two
-    does better in a trial, which takes a quarter of the first search of a game.
-    *table* is a :class:`Table`, or its size in MiB. *threads* work together on one position by
-    what each finds in the table (without the technique ``table`` only one searches), and have
-    equal shares of limits of nodes.  The rest is as for
-    :class:`~cutnode.search.searcher.Searcher`, and of no meaning for proofs; but a *book* and a
-    *tablebase* help these, too.
+    *game* is a game or its name, a position or a position class.  The methods take a position, a
+    text in the game's notation, or a :class:`~cutnode.search.board.Board`, whose history a search
+    takes into account; by default, the position that the engine was made with, or the game's
+    start.
 
-    *proof_share* is the part of its limits of time and nodes, up to 0.9, in which a search by
-    alpha-beta tries to prove the value, after its first depths; None is what the game's ``PROFILE``
-    says (``solver.proof_share``), and 0 is no proof.  There is none either in a search with a limit
-    of depth, for several lines or among some moves, or while its time does not count yet
-    (:meth:`ponder`); and none for games of chance and games whose play can go round.  With a seed
-    all moves are proven, as far as that time goes.  In a ``DECISIVE`` game a proof says who wins
-    and not how soon, and its score is below those of wins that a search has seen to their ends.
+    *engine* is ``"alphabeta"``, with the options of :class:`~cutnode.search.searcher.Searcher`;
+    ``"mcts"``, with the options of :class:`~cutnode.search.monte_carlo.MonteCarlo`; or ``"auto"``,
+    whichever of the two does better in a trial, which takes a quarter of the first search of a
+    game.  Proofs use only the *book* and the *tablebase* among these options.
 
-    One search at a time: a call while another is under way is refused with a
-    :class:`CutnodeError`, also if it is by another engine with the same :class:`Table`.  A process
-    may hold many engines, and any thread may use one.  What
-    a search stores is there for the next, until :meth:`new_game`.  :meth:`close`, or the end of
-    a ``with`` statement, gives memory and threads back.  Memory is reserved at once and touched
-    as searches need it; :attr:`megabytes` is what it can come to.  A process that is forked may
-    use an engine that was idle then, and only close one that was not.  An engine is
-    neither copied nor pickled.
+    *table* is a :class:`Table`, or its size in MiB.  *threads* search one position together through
+    the table (without the technique ``table`` only one searches), and split node limits equally.
+
+    *proof_share* is the part of its time and node limits, up to 0.9, that an alpha-beta search
+    spends on a proof of the value, after its first depths; None takes the share from the game's
+    ``PROFILE`` (``solver.proof_share``), and 0 turns proofs off.  A search tries no proof if it has
+    a depth limit, several lines or restricted moves, or while its clock is held (:meth:`ponder`);
+    nor in games of chance or games with cycles.  With a seed it tries to prove all moves in that
+    time.  In a ``DECISIVE`` game a proof tells who wins but not how soon, and its score is below
+    the scores of wins that a search has followed to the end.
+
+    An engine runs one search at a time: a call during another one raises :class:`CutnodeError`,
+    also if another engine with the same :class:`Table` is searching.  A process may hold many
+    engines, and any thread may use one.  Stored results stay until :meth:`new_game`.
+    :meth:`close`, or the end of a ``with`` statement, frees memory and threads.  Memory is reserved
+    at once and touched as searches need it; :attr:`megabytes` is its upper limit.  A forked process
+    may use an engine that was idle at the fork; one that was searching it may only close.  An
+    engine can be neither copied nor pickled.
     """
 
     @overload
@@ -168,22 +168,22 @@ class Engine(Unpickled, Generic[R_co]):
         self._lock = threading.Lock()
         self._spare = Stop()
         self._stop: Stop | None = None
-        """That of the search that is under way."""
+        """The stop event of the running search."""
         self._thread = 0
-        """Where it is carried out, and callbacks are called."""
+        """The thread that runs the search and its callbacks; 0 if there is none."""
 
     @staticmethod
     def room(game: Any, *, table: Table | int = 64, threads: int = 1) -> int:
-        """Return the memory in MiB that an engine may take: its table, and that of each thread.
+        """Return the most memory in MiB that an engine takes: its table and its threads' memory.
 
-        Where play can go round, positions that a proof solves in memory take as much as the table.
+        In games with cycles, positions that a proof solves in memory can take as much as the table.
         """
         cls = class_of(game)
         each = 0
         if not is_plain(cls):
             each = search_dtype(cls).itemsize
             if not any(defines(cls, verb) for verb in ("chance", "reversible", "drawn")):
-                each += 2 * solver_dtype(cls).itemsize  # of proofs, and of those that searches try
+                each += 2 * solver_dtype(cls).itemsize  # for proofs, and for proofs within searches
         size = table.megabytes if isinstance(table, Table) else table
         megabytes = require_integer(size, "the size of a table in MiB")
         if has_loops(cls) and not defines(cls, "chance"):
@@ -191,9 +191,9 @@ class Engine(Unpickled, Generic[R_co]):
         return megabytes + -(-each * thread_count(threads, cls) // MEBIBYTE)
 
     def prepare(self, *kinds: str) -> None:
-        """Have compiled code ready, so that the first call is not late.
+        """Compile the code of some *kinds* of call now, so that the first call need not wait.
 
-        For a ``"search"``, which is usual, or to ``"solve"`` or ``"analyse"``.
+        A kind is ``"search"`` (the default), ``"solve"`` or ``"analyse"``.
         """
         self._begin(None)
         try:
@@ -209,19 +209,21 @@ class Engine(Unpickled, Generic[R_co]):
     # Calls that wait
 
     def search(self, position: Any = None, **options: Unpack[SearchKeywords]) -> R_co:
-        """Return the best move and its score, as deep as limits allow.
+        """Return the best move and its score, searched as deep as the limits allow.
 
-        *depth* is in plies, to 63; *seconds* ends a search in its middle, *soft_seconds*
-        only between depths; *stop* is an event that ends it.  The result is that of the
-        last depth that was completed, with the reason why none followed; if the next was
-        ended after it had found another move to be better, that comes first.  Monte Carlo tree
-        search takes *playouts* in place of a depth.  *lines* asks
-        for the best so many moves, and *moves* are the only ones to choose from.  *seed* picks
-        one among moves of equal score, at the price of looking at all of them, unless a limit
-        ends the search; without it the first found is taken.  *history* are the positions of
-        the game before this one, the first first: what may repeat.  *progress* is called after
-        each depth, and *bounds* where a score turns out to be beyond what was expected, with
-        the bound that is known by then.  What a callback raises ends the search.
+        At least one limit is needed: *depth* in plies, up to 63 (Monte Carlo tree search takes
+        *playouts* instead); *nodes*; *seconds*, which can end the search within a depth;
+        *soft_seconds*, which ends it only between depths; or the event *stop*.  The result is that
+        of the last completed depth, with the reason why no other followed.  If the search ended
+        within a depth that had already found a better move, that move comes first.
+
+        *lines* is the number of best moves to return, and *moves* restricts the choice to these
+        moves.  *seed* picks one of the moves of equal score, which costs one more search of every
+        other move; without it, or if a limit ends the search, the first one found is taken.
+        *history* holds the positions of the game before this one, oldest first, for repetitions.
+
+        *progress* is called after each depth, and *bounds* with a bound when a score falls outside
+        the aspiration window.  An exception in a callback ends the search and is raised here.
         """
         options["history"] = given_history(position, options.get("history", ()))
         position = self._mine(position)
@@ -236,12 +238,12 @@ class Engine(Unpickled, Generic[R_co]):
     def solve(self, position: Any = None, **options: Unpack[QuestionKeywords]) -> Result:
         """Prove the value of a position, a best move, and the line of best play.
 
-        As :func:`cutnode.solve` does, and with what earlier proofs have stored.
+        The options are those of :func:`cutnode.solve`; a proof builds on what earlier ones stored.
         """
         return self._prove(position, "solve", proof_options("solve", options))
 
     def analyse(self, position: Any = None, **options: Unpack[ProofKeywords]) -> Result:
-        """:meth:`solve`, and prove the value of every legal move as well."""
+        """Prove the values of a position and of every legal move: see :meth:`solve`."""
         return self._prove(position, "analyse", proof_options("analyse", options))
 
     def _prove(self, position: Any, kind: str, options: ProofOptions) -> Result:
@@ -253,11 +255,11 @@ class Engine(Unpickled, Generic[R_co]):
             self._finish()
 
     def evaluate(self, position: Any = None) -> float:
-        """Return the score of a position without looking ahead: the estimate for the mover."""
+        """Return the static evaluation of a position, as a score for the player to move."""
         return self._opened().estimate(self._mine(position))
 
     def perft(self, position: Any, depth: int, *, finished: bool = False, bulk: bool = True) -> int:
-        """Count the lines of *depth* moves, with all threads: see :func:`perft`."""
+        """Return the number of lines of *depth* moves, with all threads: see :func:`perft`."""
         position = self._mine(position)
         running = self._begin(None)
         try:
@@ -290,46 +292,45 @@ class Engine(Unpickled, Generic[R_co]):
     @overload
     def start(self, position: Any = ..., kind: str = ..., **options: Any) -> Handle: ...
     def start(self, position: Any = None, kind: str = "search", **options: Any) -> Handle[Any]:
-        """Begin a ``"search"``, or to ``"solve"`` or ``"analyse"``, and return a handle at once.
+        """Start a ``"search"``, ``"solve"`` or ``"analyse"`` call, and return its handle at once.
 
-        *options* are those of the method of that name.  Callbacks are called in the thread that
-        searches.
+        *options* are those of the method of that name.  Callbacks run in the searching thread.
         """
         return self._start(position, kind, Clock(None), options)
 
     def ponder(self, position: Any = None, **options: Unpack[SearchKeywords]) -> Handle[R_co]:
-        """Begin a search whose limits of time count only from ``hit()`` of its handle on.
+        """Start a search of the expected *position* while the opponent thinks.
 
-        For the time in which the other player thinks: *position* is the one that is expected.  If
-        another comes, ``stop()`` the handle.
+        Its time limits count from the ``hit()`` of its handle on: call it when the expected
+        position arises.  If another one does, ``stop()`` the handle.
         """
         return self._start(position, "search", Clock(None, held=True), dict(options))
 
     async def search_async(self, position: Any = None, **options: Unpack[SearchKeywords]) -> R_co:
-        """:meth:`search` without blocking the event loop; cancelling the task ends the search."""
+        """Run :meth:`search` without blocking the event loop; cancelling the task ends it."""
         return await self.start(position, "search", **options)
 
     async def solve_async(
         self, position: Any = None, **options: Unpack[QuestionKeywords]
     ) -> Result:
-        """:meth:`solve` without blocking the event loop; cancelling the task ends the proof."""
+        """Run :meth:`solve` without blocking the event loop; cancelling the task ends it."""
         return await self.start(position, "solve", **options)
 
     async def analyse_async(self, position: Any = None, **options: Unpack[ProofKeywords]) -> Result:
-        """:meth:`analyse` without blocking the event loop; cancelling the task ends it."""
+        """Run :meth:`analyse` without blocking the event loop; cancelling the task ends it."""
         return await self.start(position, "analyse", **options)
 
     # What is kept
 
     @property
     def table(self) -> Table:
-        """The transposition table of its searches."""
+        """The transposition table of the engine's searches."""
         self._opened()
         assert self._table is not None
         return self._table
 
     def new_game(self) -> None:
-        """Forget what searches have stored and learned: the next is as the first."""
+        """Forget what searches stored and learned: the next one behaves like the first."""
         self._begin(None)
         try:
             self._opened().clear()
@@ -338,17 +339,17 @@ class Engine(Unpickled, Generic[R_co]):
             self._finish()
 
     def stop(self) -> None:
-        """End the search that is under way, if there is one; it returns its best so far."""
+        """End the running search, if any; it returns the best that it has found."""
         stop = self._stop
         if stop is not None:
             self._end(stop)
 
     def close(self) -> None:
-        """End the search that is under way, and give memory and threads back."""
+        """End the running search, if any, and free memory and threads."""
         if self._searcher is None:
             return
         if self._thread == threading.get_ident():
-            raise CutnodeError("a callback cannot close the engine that calls it: stop() it")
+            raise CutnodeError("a callback cannot close the engine that calls it; use stop()")
         self.stop()
         while not self._busy.acquire(timeout=CLOSING_PATIENCE):
             if self._workers.left_behind:
@@ -395,7 +396,7 @@ class Engine(Unpickled, Generic[R_co]):
         return self._solver
 
     def _mine(self, position: Any) -> Any:
-        """Return the position that is meant; :class:`GameError` if it is of another game."""
+        """Return the position of a call; raise :class:`GameError` if it is of another game."""
         if position is None:
             return self._first
         if isinstance(position, str):
@@ -408,12 +409,12 @@ class Engine(Unpickled, Generic[R_co]):
         return position
 
     def _begin(self, stop: threading.Event | None, own: Stop | None = None) -> Stop:
-        """Take the engine for a search, which the event that is returned ends.
+        """Take the engine for a search, and return the event that ends this search.
 
-        It is a handle's *own*, or one for all calls that have no handle.
+        It is a handle's *own* event, or the spare one, which calls without a handle share.
         """
         if not self._busy.acquire(blocking=False):
-            raise CutnodeError("this engine is searching already: stop() it, or use another")
+            raise CutnodeError("this engine is already searching; stop() it, or use another")
         try:
             if not self.table.in_use.acquire(blocking=False):
                 raise CutnodeError("another search uses this engine's table")
@@ -436,7 +437,7 @@ class Engine(Unpickled, Generic[R_co]):
         self._busy.release()
 
     def _end(self, stop: Stop) -> None:
-        """End a search, at once if it is the one that is under way."""
+        """Set a search's stop event; if that search is running, interrupt it at once."""
         with self._lock:
             stop.set()
             if self._stop is stop:
@@ -472,7 +473,7 @@ class Engine(Unpickled, Generic[R_co]):
         with interrupts() as pressed:
             try:
                 self._workers.start(run)
-            except RuntimeError:  # there are no more threads to be had
+            except RuntimeError:  # no more threads can be started
                 self._finish()
                 raise
         if pressed:
@@ -481,7 +482,7 @@ class Engine(Unpickled, Generic[R_co]):
         return handle
 
     def _progress(self, handle: Handle[Any], result: Any = None) -> Progress:
-        """Return how far a search is that is under way, or at its end."""
+        """Return the progress of a running search, or of one that has its *result*."""
         searcher = self._opened()
         fill, seconds = searcher.fill(), handle.clock.elapsed()
         if handle.kind != "search":
@@ -504,7 +505,7 @@ class Engine(Unpickled, Generic[R_co]):
     def _call(
         self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]
     ) -> tuple[threading.Event | None, Callable[[Stop, Handle[Any]], Any]]:
-        """Check the options of a call of some kind; return its stop event, and the call."""
+        """Check the options of a call of some kind; return its stop event and a function to run."""
         if kind != "search":
             options = proof_options(kind, keywords)
             require_solvable(self.cls)
@@ -531,4 +532,4 @@ class Engine(Unpickled, Generic[R_co]):
 
 def _require_kind(kind: str) -> None:
     if kind not in ("search", "solve", "analyse"):
-        raise CutnodeError(f"what an engine does is search, solve or analyse, not {kind!r}")
+        raise CutnodeError(f"kind must be 'search', 'solve' or 'analyse', got {kind!r}")

@@ -1,4 +1,4 @@
-"""Handles of searches that run: to see how far they are, to end them, to wait for them."""
+"""Handles of running searches: to follow them, to end them, and to wait for their results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ else:
     R_co = TypeVar("R_co", covariant=True)
 
 WAITING_PATIENCE = 1.0
-"""A wait without end is interrupted every so many seconds: some systems take Ctrl-C only then."""
+"""Seconds after which a wait wakes up, as some systems notice Ctrl-C only between waits."""
 
 
 class Stop(threading.Event):
@@ -44,28 +44,30 @@ class Progress:
     """The progress of a search."""
 
     depth: int
-    """Plies, of the last depth that was completed; 0 before that, and in a proof."""
+    """The last completed depth in plies; 0 before the first, and in a proof."""
     value: float | None
-    """The score at that depth, or the value once it is proven, for the mover."""
+    """The score at that depth, or in a proof the value once proven, for the player to move."""
     lower: int | None
+    """The proven lower bound of the value, in a proof."""
     upper: int | None
-    """What is proven of the value, in a proof."""
+    """The proven upper bound of the value, in a proof."""
     line: tuple[int, ...]
-    """The best play that is known."""
+    """The best line of play found so far."""
     nodes: int
-    """Visited by all threads."""
+    """Nodes visited by all threads."""
     seconds: float
+    """Seconds spent."""
     fill: float
-    """The part of the table's entries that are in use."""
+    """The share of the table's entries in use."""
 
 
 class Handle(Unpickled, Generic[R_co]):
     """A search that an :class:`~cutnode.Engine` has started.
 
-    :meth:`wait` gives its result; ``await`` does in asyncio, and ``async for`` gives the
-    iterations of a search as they are completed (a proof has none).  A task of asyncio that is
-    cancelled while it awaits the result ends the search.  What fails in the search, or in a
-    callback, is raised there.  Any thread may use a handle.
+    :meth:`wait` returns its result.  In asyncio, ``await handle`` returns it too, and ``async for``
+    yields the iterations of a search as they complete (a proof has none).  Cancelling a task that
+    awaits the handle ends the search.  Errors of the search and of its callbacks are raised where
+    the result is awaited.  Any thread may use a handle.
     """
 
     def __init__(
@@ -79,13 +81,13 @@ class Handle(Unpickled, Generic[R_co]):
     ):
         self.position = position
         self.kind = kind
-        """"search", "solve" or "analyse"."""
+        """The kind of call: "search", "solve" or "analyse"."""
         self.clock = clock
         self.iterations: list[Iteration] = []
-        """The depths of a search that are completed."""
+        """The completed depths of a search."""
         self.stopped = stop
         self.thread = 0
-        """Where the search is carried out, and callbacks are called."""
+        """The thread that runs the search and its callbacks."""
         self._end = end
         self._look = look
         self._process = os.getpid()
@@ -99,45 +101,48 @@ class Handle(Unpickled, Generic[R_co]):
 
     @property
     def running(self) -> bool:
-        """Whether the search still runs."""
+        """Whether the search is still running."""
         return not self._done.is_set()
 
     @property
     def progress(self) -> Progress:
-        """The progress of the search now, or at its end."""
+        """The current progress of the search, or its progress at the end."""
         try:
             return self._last or self._look(self)
-        except CutnodeError:  # it ended just now, and the engine is closed
+        except CutnodeError:  # the search has just ended, and the engine is closed
             if self._last is None:
                 raise
             return self._last
 
     def stop(self) -> None:
-        """End the search: :meth:`wait` gives the best that it has found so far."""
+        """End the search; :meth:`wait` then returns the best that it has found."""
         self._end(self.stopped)
 
     def hit(self) -> None:
-        """Let limits of time count from now on: the move that was pondered about has come."""
+        """Start the clock of :meth:`~cutnode.Engine.ponder`: the expected position has arisen."""
         self.clock.release()
 
     def wait(self, timeout: float | None = None) -> R_co:
-        """Return the result, when it is there: a ``SearchResult``, or the ``Result`` of a proof.
+        """Wait for the search to end, and return its result.
 
-        :class:`TimeoutError` if it is not after *timeout* seconds; the search goes on.  Ctrl-C
-        ends the search and gives what it has found.  :class:`CutnodeError` if it would never
-        come: in a callback of the search, and in a process that was forked meanwhile.
+        A search returns a ``SearchResult`` or ``MonteCarloResult``, a proof a ``Result``.
+        Ctrl-C ends the search and returns what it has found.
+
+        Raise :class:`TimeoutError` after *timeout* seconds; the search continues.  Raise
+        :class:`CutnodeError` in a callback of the search and in a process that was forked during
+        it, where the result would never arrive.
         """
         if timeout is not None and (not isinstance(timeout, int | float) or math.isnan(timeout)):
-            raise CutnodeError(f"a time to wait is a number of seconds, not {timeout!r}")
+            raise CutnodeError(f"timeout must be a number of seconds, got {timeout!r}")
         if self.running and self.thread == threading.get_ident():
-            raise CutnodeError("a callback cannot wait for the search that calls it: stop() it")
+            raise CutnodeError("a callback cannot wait for the search that calls it; use stop()")
         if self.running and self._process != os.getpid():
-            raise CutnodeError("this search runs in the process from which this one was forked")
+            raise CutnodeError("this search runs in the parent process, before the fork")
         clock = Clock(timeout)
         try:
             while not self._done.wait(min(WAITING_PATIENCE, clock.left())):
                 if clock.is_over(0):
-                    raise TimeoutError(f"the search goes on after {timeout} seconds")
+                    raise TimeoutError(f"the search is still running after {timeout} seconds")
         except KeyboardInterrupt:
             self._interrupted = True
             self.stop()
@@ -156,7 +161,7 @@ class Handle(Unpickled, Generic[R_co]):
                 await self._news(None)
         except asyncio.CancelledError:
             self.stop()
-            while self.running:  # then the engine is free again, also if this is cancelled twice
+            while self.running:  # wait until the engine is free, even if cancelled twice
                 with contextlib.suppress(asyncio.CancelledError):
                     await self._news(None)
             raise
@@ -175,7 +180,7 @@ class Handle(Unpickled, Generic[R_co]):
         self._outcome()
 
     def _news(self, seen: int | None) -> asyncio.Future[None]:
-        """Return a future of the end, or of more than so many iterations."""
+        """Return a future that is done at the end, or after more than *seen* iterations."""
         import asyncio
 
         loop = asyncio.get_running_loop()
@@ -188,17 +193,17 @@ class Handle(Unpickled, Generic[R_co]):
         return future
 
     def note(self, iteration: Iteration) -> None:
-        """Add a depth that is completed; for the thread that searches."""
+        """Add a completed depth; the searching thread calls this."""
         with self._lock:
             self.iterations.append(iteration)
         self._tell()
 
     def rest(self, last: Progress) -> None:
-        """Keep the last progress; for the thread that searched."""
+        """Keep the final progress; the searching thread calls this."""
         self._last = last
 
     def finish(self, result: Any, error: BaseException | None) -> None:
-        """Give the result, or the error; for the thread that searched."""
+        """Set the result or the error; the searching thread calls this last."""
         with self._lock:
             self._result, self._error = result, error
             self._done.set()

@@ -1,11 +1,11 @@
-"""Helper threads: they search what another thread searches, and share its table.
+"""Helper threads, which search the leader's position and share its table.
 
-One thread leads: its result is that of the search.  The others search the same, and each puts off
-what another is searching (T. Kerrigan, "Simplified ABDADA"); in games of chance every other one
-begins a ply deeper instead.  They begin when a search turns out to be long.  Entries of the table
-are checked when they are read (see ``cutnode.kernels.table``), and it keeps its size meanwhile: all
-of it is opened before they begin.  An exact search takes only entries that are exact for just its
-depth, so its scores do not depend on the helpers.
+The leading thread gives the result.  Helpers search the same tree, and each defers moves that
+another thread is searching (T. Kerrigan, "Simplified ABDADA"); in games of chance every other
+helper starts one ply deeper instead.  They start when a search turns out to be long.  Table
+entries are verified when they are read (see ``cutnode.kernels.table``), and the whole table is
+opened before the helpers start, so that it does not grow meanwhile.  An exact search uses only
+entries that are exact for just its depth, so its scores do not depend on the helpers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cutnode.search.compiled_search import CompiledSearch
 
 
 class HelperThreads:
-    """The helpers of a leading search: one fewer than *threads*, none without a table."""
+    """The helpers of a leading search: *threads* - 1, or none if it uses no table."""
 
     def __init__(self, leader: CompiledSearch, threads: int):
         self.workers = leader.workers
@@ -27,7 +27,7 @@ class HelperThreads:
         self.searches = [leader.clone() for _ in range(threads - 1 if shared else 0)]
         self._run: RunningTasks | None = None
         self.began = False
-        """Whether helpers have taken part in this search, or the last."""
+        """Whether helpers took part in the current or last search."""
 
     def __len__(self) -> int:
         return len(self.searches)
@@ -37,7 +37,7 @@ class HelperThreads:
         return self._run is not None
 
     def begin(self, tasks: Sequence[ThreadTask]) -> None:
-        """Run a task for each helper, until :meth:`end`."""
+        """Run one task per helper, until :meth:`end`."""
         self.began = True
         with interrupts() as pressed:
             self._run = RunningTasks(tasks, self.workers)
@@ -52,23 +52,23 @@ class HelperThreads:
         return run is not None and run.wait(reason="ended") == "interrupted"
 
     def nodes(self) -> int:
-        """Return the nodes that helpers have visited in this search."""
+        """Return the nodes that helpers visited in this search."""
         return sum(int(each.memory["nodes"]) for each in self.searches) if self.began else 0
 
     def counts(self, leader: CompiledSearch) -> dict[str, int]:
-        """Return what the leader and the helpers have counted together."""
+        """Return the counters of the leader and its helpers, added up."""
         helpers = self.searches if self.began else []
         every = [search.memory.numbers(COUNTERS) for search in (leader, *helpers)]
         together = {name: sum(counts[name] for counts in every) for name in COUNTERS}
         return together | {"deepest": max(counts["deepest"] for counts in every)}
 
     def outside_counts(self, leader: CompiledSearch) -> dict[str, int]:
-        """Return what techniques from outside have counted in all threads together."""
+        """Return the counters of techniques from outside the engine, added up over all threads."""
         every = [leader, *(self.searches if self.began else [])]
         counts = [search.outside_counts() for search in every]
         return {name: sum(each[name] for each in counts) for name in counts[0]}
 
     def unlearn(self) -> None:
-        """Forget what searches learned of moves; the table keeps what it has."""
+        """Forget what searches learned about moves; the table keeps its entries."""
         for search in self.searches:
             search.unlearn()

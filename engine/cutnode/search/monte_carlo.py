@@ -1,4 +1,4 @@
-"""Monte Carlo tree search of one game: what programs call, and what they give.
+"""Monte Carlo tree search of one game: the calls of programs, and their results.
 
 The search itself is compiled: ``cutnode.kernels.monte_carlo``, ``cutnode.kernels.playouts`` and
 ``cutnode.kernels.playout_tree``.
@@ -68,7 +68,7 @@ from cutnode.storage.evaluations import chosen_evaluation
 from cutnode.tablebases.tablebase import Tablebase
 
 FIRST_REPORT = 1000
-"""Progress is told after so many playouts, and whenever they have doubled."""
+"""The number of playouts after which progress is first reported; then whenever it doubles."""
 
 
 class MonteCarlo(Unpickled):
@@ -77,19 +77,23 @@ class MonteCarlo(Unpickled):
     *game* is a game, a position or a position class.  *threads* grow one tree together.  Further
     keywords:
 
-    *evaluation* as for :class:`~cutnode.Searcher`; it matters where rollouts are cut off, for
-    *minimax* and for *priors*.  A position that is in the *tablebase* is proven when it is first
-    visited.  *memory* bounds the tree, in bytes.  *selection* is ``"uct"`` or ``"puct"`` (by
-    default where there are priors), *exploration* its weight.  *priors* of PUCT are by the game's
-    ``"order"`` (by default where it has one), by the ``"evaluation"`` of the positions after the
-    moves (by default where it has no order), or ``"uniform"``.  *rave* is the number of playouts up
-    to which RAVE counts more than they do (0: no RAVE), and *minimax* the weight of the minimax of
-    estimates beside the mean of playouts, from 0 to 1.  *rollouts* are ``"uniform"``, by the game's
-    ``"order"``, or use its ``"bounds"`` (by default where only who wins matters and the game has
-    them); *cut_after* so many plies an estimate takes their place.  With *reuse* a search goes on
-    with the part of the tree that the last one has left of its position.
+    * *evaluation*: as for :class:`~cutnode.Searcher`; used where rollouts are cut off, by
+      *minimax* and by *priors*.
+    * *tablebase*: a position in it is proven when it is first visited.
+    * *memory*: the limit of the tree, in bytes.
+    * *selection*: ``"uct"``, or ``"puct"`` (the default if there are priors).
+    * *exploration*: the weight of exploration in the selection.
+    * *priors*: for PUCT, from the game's ``"order"`` (the default if it has one), from the
+      ``"evaluation"`` of the positions after the moves (the default if it has no order), or
+      ``"uniform"``.
+    * *rave*: the number of playouts up to which RAVE outweighs them (0: no RAVE).
+    * *minimax*: the weight of minimaxed estimates against the mean of playouts, from 0 to 1.
+    * *rollouts*: ``"uniform"``, by the game's ``"order"``, or with its ``"bounds"`` (the default
+      if the game has them and only who wins matters).
+    * *cut_after*: the number of plies after which an estimate ends a rollout.
+    * *reuse*: keep the part of the last search's tree that belongs to the new position.
 
-    The same seed gives the same search, on one thread.  One thread at a time may call a search.
+    On one thread, the same seed gives the same search.  One thread at a time may call it.
     """
 
     techniques: frozenset[str] = frozenset()
@@ -112,7 +116,7 @@ class MonteCarlo(Unpickled):
         self.tablebase = Tablebase.of(chosen.tablebase, self.cls)
         if self.tablebase is not None and defines(self.cls, "chance"):
             raise GameError(
-                f"{game_name(self.cls)} is a game of chance: playouts use no tablebase of it"
+                f"{game_name(self.cls)} is a game of chance: playouts do not use its tablebase"
             )
         for what, by in (("rollouts", "order"), ("rollouts", "bounds"), ("priors", "order")):
             if getattr(chosen, what) == by and not defines(self.cls, by):
@@ -130,7 +134,7 @@ class MonteCarlo(Unpickled):
         self.tree = PlayoutTree(self.cls, chosen.memory, self.threads, has_priors=puct)
         self.memories = [self._new_memory() for _ in range(self.threads)]
         self.stopped = threading.Event()
-        """Set by :meth:`stop`."""
+        """The event that :meth:`stop` sets."""
         self._busy = threading.Lock()
         self._restricted = False
         if ready:
@@ -167,13 +171,13 @@ class MonteCarlo(Unpickled):
         return search_tree.specialise(self.cls, self.evaluation)
 
     def prepare(self) -> None:
-        """Have the compiled search ready; :class:`GameError` if the rules do not compile."""
+        """Compile the search now; raise :class:`GameError` if the rules do not compile."""
         _ = self.kernel
         self.tree.prepare(reuse=self.options.reuse)
 
     @property
     def megabytes(self) -> int:
-        """The memory in MiB that the search may take."""
+        """The most memory in MiB that the search takes."""
         each = 0 if isinstance(self.memories[0].words["moves"], list) else self._thread_bytes()
         return self.tree.megabytes + -(-each * self.threads >> 20)
 
@@ -181,11 +185,12 @@ class MonteCarlo(Unpickled):
         return playout_dtype(self.cls).itemsize
 
     def search(self, position: Any, **options: Unpack[SearchKeywords]) -> MonteCarloResult:
-        """Return the best move and what playouts show of the position.
+        """Return the best move, and what the playouts showed about each move.
 
-        Limits are *playouts*, *nodes* (positions visited, in the tree and beyond), *seconds* and
-        *stop*; the search ends before them when the value is proven.  The rest is as for
-        :meth:`cutnode.Engine.search`; *progress* is called whenever the playouts have doubled.
+        At least one limit is needed: *playouts*, *nodes* (positions visited, in the tree and in
+        rollouts), *seconds* or *stop*; the search also ends when the value is proven.  The other
+        options are those of :meth:`cutnode.Engine.search`; *progress* is called whenever the
+        number of playouts has doubled.
         """
         chosen = SearchOptions.of("search", options)
         chosen.require_limit("mcts")
@@ -199,10 +204,10 @@ class MonteCarlo(Unpickled):
         stop: threading.Event | None = None,
         clock: Clock | None = None,
     ) -> MonteCarloResult:
-        """Search with options that are checked; see ``Searcher.run``."""
+        """Search with checked options: see ``Searcher.run``."""
         self.check(position, options)
         if not self._busy.acquire(blocking=False):
-            raise CutnodeError("this search is busy: use one for each thread")
+            raise CutnodeError("this searcher is busy: use one for each thread")
         self.stopped.clear()
         try:
             self.prepare()
@@ -215,13 +220,13 @@ class MonteCarlo(Unpickled):
             self._busy.release()
 
     def check(self, position: Any, options: SearchOptions) -> None:
-        """Raise :class:`GameError` or :class:`PositionError` if options do not suit a position."""
+        """Raise a :class:`CutnodeError` if the options do not suit the position."""
         if type(position) is not self.cls:
             given = type(position).__name__
             if hasattr(position, "_fields"):
                 given = f"{game_name(type(position))} ({given})"
             raise GameError(
-                f"this search is of {game_name(self.cls)} ({self.cls.__name__}), not {given}"
+                f"this searcher is for {game_name(self.cls)} ({self.cls.__name__}), not {given}"
             )
         require_moves(position)
         check_limits(options)
@@ -230,7 +235,7 @@ class MonteCarlo(Unpickled):
             chosen_moves(position, options.moves)
 
     def estimate(self, position: Any) -> float:
-        """Return the score of a position without looking ahead; exact if the game is over."""
+        """Return a position's static evaluation as a score; exact if the game is over."""
         over, value = outcome(position)
         if over:
             return final_value(self.cls, value)
@@ -238,30 +243,30 @@ class MonteCarlo(Unpickled):
         return score_of(self.cls, guess, *self.tree.limits)
 
     def stop(self) -> None:
-        """End the search that runs now, from any thread; it returns its best so far at once."""
+        """End the running search, from any thread; it returns its best so far at once."""
         self.stopped.set()
         for memory in self.memories:
             memory["stop"] = CALLED
 
     def nodes(self) -> int:
-        """Return the positions visited by the search that runs, or the last, by all threads."""
+        """Return the positions visited in the current or last search, of all threads."""
         return sum(int(each["nodes"]) + int(each["rollout_plies"]) for each in self.memories)
 
     def fill(self) -> float:
-        """Return the part of the memory of the tree that is in use."""
+        """Return the share of the tree's memory that is in use."""
         return self.tree.fill
 
     def playouts(self) -> int:
-        """Return the playouts of the search that runs, or of the last, by all threads."""
+        """Return the playouts of the current or last search, of all threads."""
         return sum(int(each["playouts"]) for each in self.memories)
 
     def reset(self) -> None:
-        """Count from zero again, before a search begins."""
+        """Reset the counts, before a search begins."""
         for memory in self.memories:
             memory.clear(COUNTERS)
 
     def clear(self) -> None:
-        """Forget the tree: the next search is as the first."""
+        """Forget the tree: the next search behaves like the first."""
         self.tree.root = None
 
 
@@ -305,18 +310,18 @@ class _Growth:
             if memory["rave"]:
                 memory.fill("played", 0)
         if not self.over:
-            # Proofs depend on what may repeat, and the moves of the root on what was left out.
+            # Proofs depend on possible repetitions, and root moves on which were left out.
             whole = not excluded and not search._restricted
             reuse = search.options.reuse and whole
             self.tree.begin(position, reuse=reuse, forget=defines(search.cls, "reversible"))
             search._restricted = bool(excluded)
 
     def _share(self, limit: int | None) -> int:
-        """Return the share of a thread in a limit."""
+        """Return one thread's share of a limit."""
         return UNLIMITED if limit is None else min(-(-limit // self.search.threads), UNLIMITED)
 
     def run(self) -> MonteCarloResult:
-        """Grow the tree until a limit, a proof or somebody ends it."""
+        """Grow the tree until a limit, a proof or the caller ends the search."""
         reason = "proven" if self.over else ""
         while not reason:
             reason = self._grow()
@@ -325,7 +330,7 @@ class _Growth:
         return self._result(reason)
 
     def _grow(self) -> str:
-        """Play until the threads end; return why the search is over, or "" if it goes on."""
+        """Run playouts until the threads return; return why the search ended, or "" to continue."""
         search, tree = self.search, self.tree
         if is_stopped(self.stops):
             return "stopped"
@@ -366,7 +371,7 @@ class _Growth:
         self.tree.make_room()
 
     def _look(self) -> None:
-        """Tell progress if there has been much."""
+        """Report progress if it is due."""
         report, done = self.options.progress, self.search.playouts()
         if report is not None and done >= max(FIRST_REPORT, 2 * self.reported):
             self.reported = done
@@ -376,7 +381,7 @@ class _Growth:
                 report(iteration)
 
     def _iteration(self) -> Iteration | None:
-        """Return what is known now; None if that is nothing yet."""
+        """Return the current state as an iteration; None if nothing is known yet."""
         lines = self._lines()
         if not lines:
             return None
@@ -389,7 +394,7 @@ class _Growth:
     # Results
 
     def _lines(self) -> tuple[Line, ...]:
-        """Return the best moves, as many as were asked for, and how they go on."""
+        """Return the best moves, at most ``options.lines``, with their lines of play."""
         tree = self.tree
         if self.over or chance(self.position) > 0:
             return ()
@@ -405,7 +410,7 @@ class _Growth:
         return tuple(found)
 
     def _value(self, node: int) -> float:
-        """Return the score of a node for its chooser."""
+        """Return the score of a node for the player who chooses it."""
         worth = self.tree.worth(node)
         return score_of(self.search.cls, 0.0 if worth is None else worth, *self.tree.bounds(node))
 

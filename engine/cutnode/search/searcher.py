@@ -1,7 +1,7 @@
-"""Searches of limited depth of one game: what programs call, and what they give.
+"""Alpha-beta searches of one game: the calls of programs, and their results.
 
 A :class:`Searcher` owns a table, what its searches learn, and the choice of techniques;
-:mod:`cutnode.search.deepening` is what one of its searches does.
+:mod:`cutnode.search.deepening` carries out each search.
 """
 
 from __future__ import annotations
@@ -38,29 +38,32 @@ from cutnode.storage.tables import Table
 
 
 class Searcher(CompiledSearch, Unpickled):
-    """A search of limited depth for one game.
+    """A depth-limited alpha-beta search for one game.
 
     *game* is a game, a position or a position class.  *table* is a :class:`Table` or its
     size in MiB.  *threads* search one position together.  Further keywords:
 
-    *evaluation* names one of the game's estimates (``"cells"`` is ``evaluate_cells``,
-    ``"balanced"`` a style of ``cutnode.kernels.optionality``), or is an :class:`Evaluation` or
-    :class:`Optionality`.  *techniques* are names of ``cutnode.kernels.techniques``, by default all
-    that suit the game; *exact* leaves out those that can change scores.  *driver* is
-    ``"alphabeta"`` or ``"mtdf"``.  *soonest* (the default) counts quicker wins higher.  *depth_in*
-    says what a ply of depth is in games in which a player can move again: one of the ``"turns"`` (a
-    move costs depth unless it is a ``free_move``), or each of its ``"actions"``.
+    * *evaluation*: the name of one of the game's evaluations (``"cells"`` means
+      ``evaluate_cells``, ``"balanced"`` a style of ``cutnode.kernels.optionality``), an
+      :class:`Evaluation` or an :class:`Optionality`.
+    * *techniques*: names from ``cutnode.kernels.techniques``; by default, all that suit the game.
+    * *exact*: leave out techniques that can change scores.
+    * *driver*: ``"alphabeta"`` or ``"mtdf"``.
+    * *soonest*: score quicker wins higher; the default.
+    * *depth_in*: the unit of depth in games in which a player can move again: ``"turns"``, in which
+      a ``free_move`` costs no depth, or ``"actions"``, in which every move does.
+    * *book*: positions whose value it proves are not searched, but answered with the book's move.
+    * *tablebase*: a folder, or the result of ``Tablebase.open``.  Positions in it are not searched,
+      and lines of a search end there if the game numbers its positions (``index``).
+    * *debug*: in games of chance, check during the search that probabilities sum to one, that
+      values are within the game's ``VALUE_LIMIT``, and that lines of play end; raise
+      :class:`GameError` otherwise.
 
-    Games of chance are searched by expectiminimax, and scores are floats.  Their search is
-    always exact but for the table: unless *exact*, what was searched deeper counts as well.
-    *debug* watches while searching that probabilities sum to one, that no value is beyond
-    the game's ``VALUE_LIMIT``, and that lines of play end; :class:`GameError` says where not.
-    A position whose value is proven in the *book* is not searched: its move is the book's.  Nor is
-    one that is in the *tablebase*, a folder or what ``Tablebase.open`` gives; lines of a search end
-    where they come to one, if the game numbers its positions (``index``).
+    Games of chance are searched by expectiminimax, and their scores are floats.  That search is
+    always exact except for the table: unless *exact*, it also uses entries of deeper searches.
 
-    One thread at a time may use a searcher, and searchers with one table must not use it at the
-    same time for different games.
+    One thread at a time may use a searcher, and searchers that share a table must not use it at
+    the same time for different games.
     """
 
     def __init__(
@@ -96,10 +99,10 @@ class Searcher(CompiledSearch, Unpickled):
         stop: threading.Event | None = None,
         clock: Clock | None = None,
     ) -> SearchResult:
-        """Search with options that are checked.
+        """Search with checked options.
 
-        *stop*, if given, takes the place of theirs, and *clock* is that of the search: one that is
-        held lets the limits of time count from its release on.
+        *stop*, if given, replaces the event in *options*.  *clock* measures the search; if it is
+        held, time limits count from its release on.
         """
         self.check(position, options)
         if not self._busy.acquire(blocking=False):
@@ -147,21 +150,21 @@ class Searcher(CompiledSearch, Unpickled):
             self._busy.release()
 
     def _attempt(self, position: Any, options: SearchOptions, limits: Limits) -> Attempt | None:
-        """Return what tries to prove the value in the course of a search; None for nothing."""
+        """Return the attempt at a proof that a search makes; None for no attempt."""
         return None
 
     def check(self, position: Any, options: SearchOptions) -> None:
-        """Raise :class:`GameError` or :class:`PositionError` if options do not suit a position."""
+        """Raise a :class:`CutnodeError` if the options do not suit the position."""
         if type(position) is not self.cls:
             given = type(position).__name__
             if hasattr(position, "_fields"):
                 given = f"{game_name(type(position))} ({given})"
             raise GameError(
-                f"this search is of {game_name(self.cls)} ({self.cls.__name__}), not {given}"
+                f"this searcher is for {game_name(self.cls)} ({self.cls.__name__}), not {given}"
             )
         require_moves(position)
         if options.playouts is not None:
-            raise CutnodeError("playouts limit Monte Carlo tree search: say engine='mcts'")
+            raise CutnodeError("playouts limit only Monte Carlo tree search (engine='mcts')")
         require_history(options.history, self.cls)
         if options.moves is not None:
             chosen_moves(position, options.moves)
@@ -169,8 +172,8 @@ class Searcher(CompiledSearch, Unpickled):
     def _in_tablebase(
         self, position: Any, options: SearchOptions, moves: list[int] | None, clock: Clock
     ) -> SearchResult | None:
-        """Return what the tablebase says of a position and its moves, if it knows all of them."""
-        if self.tablebase is None or options.history:  # a repetition would be a draw
+        """Return the tablebase's result for a position, if the tablebase knows all its moves."""
+        if self.tablebase is None or options.history:  # with a history, repetitions can be draws
             return None
         lines = lines_of(self.tablebase, position, moves, options.lines, self.win, self.step)
         if lines is None:
@@ -190,40 +193,40 @@ class Searcher(CompiledSearch, Unpickled):
         )
 
     def _in_book(self, position: Any) -> tuple[int, int] | None:
-        """Return the value and a best move of a position, if the book knows both."""
+        """Return a position's value and a best move, if the book knows both."""
         answer = None if self.book is None else self.book.answer(position)
         if answer is None or answer[0] != answer[1] or answer[2] is None:
             return None
         return answer[0], answer[2]
 
     def nodes(self) -> int:
-        """Return the nodes of the search that runs, or of the last, by all threads."""
+        """Return the nodes of the current or last search, of all threads."""
         return int(self.memory["nodes"]) + self.helpers.nodes()
 
     def fill(self) -> float:
-        """Return the part of the table's entries that are in use."""
+        """Return the share of the table's entries that are in use."""
         return self.table.fill()
 
     def reset(self) -> None:
-        """Count nodes from zero again, before a search begins."""
+        """Reset the node counts, before a search begins."""
         self.memory["nodes"] = 0
         self.helpers.began = False
 
     def unlearn(self) -> None:
-        """Forget what earlier searches learned of moves; the table keeps what it has."""
+        """Forget what earlier searches learned about moves; the table keeps its entries."""
         super().unlearn()
         self.helpers.unlearn()
 
     def clear(self) -> None:
-        """Forget what searches stored and learned: the next is as the first."""
+        """Forget what searches stored and learned: the next one behaves like the first."""
         self.table.forget()
         self.unlearn()
 
 
 def _by_book(result: SearchResult, value: int) -> SearchResult:
-    """Return the result of a search of a book's move, with the value that the book knows.
+    """Return the result of a search of the book's move, with the book's value as its score.
 
-    Where scores say how soon a game is won, a value does not say it: there the score stays.
+    In ``DECISIVE`` games the score stays, as it also says how soon the game is won.
     """
     if not result.decisive and result.lines:
         best = replace(result.lines[0], value=value)
