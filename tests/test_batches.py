@@ -371,7 +371,7 @@ def test_things_that_are_no_batch():
         (lambda: run_batch(TINIES, depth=3), "'depth' says nothing to solve positions; these do"),
         (lambda: run_batch(TINIES, nodes=0), "a node limit is at least 1"),
         (lambda: run_batch(TINIES, table=0), "a table needs at least 1 MiB"),
-        (lambda: run_batch(TINIES, threads=0), "at least 1 thread"),
+        (lambda: run_batch(TINIES, threads=0), "threads must be at least 1"),
     ):
         with pytest.raises(CutnodeError, match=reason):
             wrong()
@@ -547,8 +547,8 @@ def test_root_moves_of_equivalent_positions():
 @pytest.mark.parametrize(
     ("task", "options", "words"),
     [
-        ("solve", {"engine": "mcts"}, "an engine is one of alphabeta, pn, auto, not 'mcts'"),
-        ("search", {"engine": "pn"}, "an engine is one of alphabeta, mcts, auto, not 'pn'"),
+        ("solve", {"engine": "mcts"}, "engine must be one of alphabeta, pn, auto, got 'mcts'"),
+        ("search", {"engine": "pn"}, "engine must be one of alphabeta, mcts, auto, got 'pn'"),
         ("solve", {"engine": "pn", "moves": True}, "'moves' says nothing to solve positions by pn"),
         ("search", {"engine": "mcts", "depth": 3}, "to search positions by mcts; these do: cut_"),
         ("search", {"engine": "mcts"}, "a batch by mcts needs a limit: playouts, nodes or seconds"),

@@ -352,7 +352,7 @@ def test_bounds_that_stay_apart_are_exit_3():
         ),
         ("tictactoe", ("--tolerance", "1"), "tictactoe is no game of chance: --tolerance does not"),
         ("tictactoe", ("--positions", "9"), "is no game of chance: --positions does not apply"),
-        ("tictactoe", ("--at-least", "1", "--weak"), "weak asks who wins, and at_least whether"),
+        ("tictactoe", ("--at-least", "1", "--weak"), "weak and at_least exclude each other"),
         (
             "tictactoe",
             ("--at-least", "40000"),
@@ -801,7 +801,7 @@ BAD_INPUT = {
         "--techniques",
         "late_move_pruning",
     ): "late_move_pruning is selective",
-    ("search", "connect4", "--depth", "64"): "a depth is 0..63 plies, not 64",
+    ("search", "connect4", "--depth", "64"): "depth must be 0 to 63 plies, got 64",
     ("search", "connect4", "--seconds", "inf"): f"{SECONDS}: inf is not a finite number",
     (
         "search",

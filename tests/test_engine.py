@@ -277,7 +277,7 @@ def test_ties_are_among_the_moves_to_choose_from(exact):
 
 @pytest.mark.parametrize(("moves", "named"), [([], "none"), ([3, 9, -1], "-1, 9")])
 def test_moves_that_are_not_legal(exact, moves, named):
-    with pytest.raises(PositionError, match=f"legal ones, not {named}$"):
+    with pytest.raises(PositionError, match=f"at least one, got {named}$"):
         exact.search(SMALL.start(), depth=2, moves=moves)
 
 
@@ -356,8 +356,8 @@ def test_engines_that_are_none(options, message):
     ("limits", "message"),
     [
         ({}, "a search needs a limit"),
-        ({"depth": -1}, "a depth is 0..63 plies, not -1"),
-        ({"depth": 64}, "a depth is 0..63 plies, not 64"),
+        ({"depth": -1}, "depth must be 0 to 63 plies, got -1"),
+        ({"depth": 64}, "depth must be 0 to 63 plies, got 64"),
         ({"nodes": 0}, "at least 1"),
         ({"seconds": 0.0}, "more than 0"),
         ({"seconds": float("nan")}, "more than 0"),
@@ -368,7 +368,7 @@ def test_engines_that_are_none(options, message):
         ({"depth": 1, "lines": True}, "a number of lines is a whole number"),
         ({"depth": 1, "stop": 7}, "stop is a threading.Event"),
         ({"soft_seconds": -1.0}, "more than 0"),
-        ({"depth": 1, "lines": 0}, "at least 1 line"),
+        ({"depth": 1, "lines": 0}, "lines must be at least 1"),
     ],
 )
 def test_limits_that_are_none(engine, limits, message):
@@ -379,7 +379,8 @@ def test_limits_that_are_none(engine, limits, message):
 
 def test_positions_of_another_game(engine):
     with pytest.raises(
-        GameError, match=r"search is of connect4 \(Position7x6\), not connect4:5x4 \(Position5x4\)"
+        GameError,
+        match=r"searcher is for connect4 \(Position7x6\), not connect4:5x4 \(Position5x4\)",
     ):
         engine.search(load_game("connect4:5x4").start(), depth=1)
 

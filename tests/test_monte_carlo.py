@@ -437,7 +437,7 @@ def test_an_engine_searches_by_playouts():
         assert pondering.wait().reason in ("time limit", "proven")
         assert held.solve(PLAIN.parse("15")).value == 0
         assert held.megabytes >= SMALL >> 20
-    with pytest.raises(CutnodeError, match="an engine is one of"):
+    with pytest.raises(CutnodeError, match="engine must be one of"):
         cutnode.Engine(PLAIN, engine="oracle")
 
 
@@ -452,7 +452,7 @@ def test_players_by_playouts():
         ("engine=mcts", "needs a limit"),
         ("engine=mcts,playouts=10,depth=2", "depth does not go with engine=mcts"),
         ("depth=3,rave=10", "rave does not go with engine=alphabeta"),
-        ("engine=best,depth=3", "an engine is one of alphabeta, mcts"),
+        ("engine=best,depth=3", "engine must be one of alphabeta, mcts"),
     ):
         with pytest.raises(CutnodeError, match=message):
             cutnode.make_player(PLAIN, text)
@@ -489,7 +489,7 @@ def test_the_command_searches_by_playouts():
         ({"playouts": 10, "selection": "uct", "priors": "uniform"}, "priors are of PUCT"),
         ({"playouts": 10, "cut_after": -1}, "0 plies or more"),
         ({"playouts": 10, "memory": 1000}, "bytes of memory"),
-        ({"playouts": 10, "depth": 3}, "a depth does not limit"),
+        ({"playouts": 10, "depth": 3}, "depth does not limit"),
         ({"playouts": 10, "rollouts": "bounds"}, "has no bounds"),
         ({}, "needs a limit"),
     ],

@@ -146,7 +146,7 @@ def test_chance_takes_the_expectation():
     # One step each: whoever moves wins. Two steps: a roll of 1 leaves the other winning.
     assert minimax(race.Position(1, 1, 0)).value == 100
     assert minimax(race.Position(2, 1, 0)).value == 0.25 * -100 + 0.75 * 100
-    with pytest.raises(GameError, match="alpha-beta is for games without chance"):
+    with pytest.raises(GameError, match="alpha-beta does not support games of chance"):
         alphabeta(race.Position())
 
 

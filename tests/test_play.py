@@ -457,7 +457,7 @@ SAVED = {
         ({"version": None}, "it lacks 'version'"),
         ({"steps": None}, "it lacks 'steps'"),
         ({"steps": ["5", "5"]}, "step 2: cell 5 is marked already"),
-        ({"steps": [5]}, "step 1: a move is a text, not 5"),
+        ({"steps": [5]}, "step 1: a move must be a string, got 5"),
         ({"steps": "5"}, "no two players and a list of steps"),
         ({"players": ["person"]}, "no two players and a list of steps"),
         ({"players": ["person", 3]}, "are not texts"),

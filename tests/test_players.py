@@ -257,7 +257,7 @@ def test_chance_keeps_to_its_odds():
 def test_steps_that_are_none():
     for start, steps, reason in (
         (GAME.start(), ["5", "5"], "step 2: cell 5 is marked already"),
-        (GAME.start(), [4], "step 1: a move is a text, not 4"),
+        (GAME.start(), [4], "step 1: a move must be a string, got 4"),
         (race.Position(), [2], "step 1: chance has no outcome 2"),
         (race.Position(), ["1"], "step 1: an outcome of chance is a whole number"),
         (GAME.start(), ["1", "4", "2", "5", "3", "6"], "step 6: "),

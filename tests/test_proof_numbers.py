@@ -305,7 +305,7 @@ def test_questions_where_play_goes_round():
 
 def test_questions_that_make_no_sense():
     start = load_game("connect4:3x3", plain=True).start()
-    with pytest.raises(CutnodeError, match="weak asks who wins, and at_least whether a value is"):
+    with pytest.raises(CutnodeError, match="weak and at_least exclude each other"):
         solve(start, at_least=1, weak=True)
     with pytest.raises(CutnodeError, match=r"at_least is a whole number, not 0\.5"):
         solve(start, at_least=0.5)
@@ -422,7 +422,9 @@ def test_threads_and_small_tables_lose_no_proof(threads, mebibytes):
 
 def test_wrong_input():
     start = load_game("tictactoe").start()
-    with pytest.raises(CutnodeError, match="an engine of proofs is alphabeta, pn, auto, not 'df'"):
+    with pytest.raises(
+        CutnodeError, match="engine of a proof must be one of alphabeta, pn, auto, got 'df'"
+    ):
         solve(start, engine="df")
     with pytest.raises(GameError, match="has chance"):
         solve(load_game("toys.pig", plain=True).start(), engine="pn")

@@ -118,7 +118,7 @@ def test_a_search_follows_a_proof_that_failed():
     assert result.iterations[0].nodes < 100
     assert result.iterations[-1].nodes > result.statistics.proof_nodes
     assert abs(result.depth - alone.depth) <= 1
-    assert result.why == f"alphabeta, as {result.statistics.proof_nodes:,} nodes were no proof"
+    assert result.why == f"alphabeta; no proof in {result.statistics.proof_nodes:,} nodes"
 
 
 def test_nothing_is_tried_without_a_share():

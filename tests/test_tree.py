@@ -397,11 +397,11 @@ def test_bad_arguments(big, name):
 
 
 def test_bad_arguments_together(big):
-    with pytest.raises(CutnodeError, match=r"a depth is 0\.\.63 plies, not 64"):
+    with pytest.raises(CutnodeError, match=r"depth must be 0 to 63 plies, got 64"):
         record_tree(big, 64)
     with pytest.raises(CutnodeError, match="minimax has no techniques to choose from"):
         record_tree(big, 2, search="minimax", exact=True)
-    with pytest.raises(GameError, match="alpha-beta is for games without chance"):
+    with pytest.raises(GameError, match="alpha-beta does not support games of chance"):
         record_tree(pig.Position(), 2, search="alphabeta")
     with pytest.raises(GameError, match="there is no game '4455'"):
         record_tree("4455", 2)

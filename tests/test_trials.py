@@ -186,7 +186,7 @@ def test_player_chooses_once():
         ("engine=auto,nodes=5", "needs a limit of seconds"),
         ("engine=auto,seconds=1,depth=3", "depth does not go with engine=auto"),
         ("engine=auto,seconds=1,rave=3", "rave does not go with engine=auto"),
-        ("engine=pn,seconds=1", "an engine is one of alphabeta, mcts, auto, not 'pn'"),
+        ("engine=pn,seconds=1", "engine must be one of alphabeta, mcts, auto, got 'pn'"),
     ],
 )
 def test_players_say_what_does_not_suit_them(text, words):

@@ -1,4 +1,4 @@
-"""The options of searches and proofs: keywords, typed once, and the checks of their values."""
+"""The options of searches and proofs: typed keywords, and checks of their values."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SearcherKeywords(TypedDict, total=False):
 
 
 class ProvingKeywords(SearcherKeywords, total=False):
-    """Keywords of a searcher that may try a proof, too."""
+    """Keywords of a searcher that can also try a proof."""
 
     proof_share: float | None
 
@@ -70,7 +70,7 @@ class ProofKeywords(LimitKeywords, total=False):
 
 
 class QuestionKeywords(ProofKeywords, total=False):
-    """Keywords of a proof of one position, which can be asked about a single value."""
+    """Keywords of a proof of one position, which can also ask about a single value."""
 
     at_least: int | None
 
@@ -96,7 +96,7 @@ class _Options:
 
     @classmethod
     def of(cls, function: str, keywords: Mapping[str, Any]) -> Self:
-        """Make options; :class:`TypeError` if a keyword is none of them."""
+        """Make options from keywords; raise :class:`TypeError` for an unknown keyword."""
         require_keywords(function, keywords, _names(cast(Any, cls)))
         return cls(**{name: as_python(value) for name, value in keywords.items()})
 
@@ -108,7 +108,7 @@ def _names(cls: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearcherOptions(_Options):
-    """The options of a :class:`~cutnode.search.searcher.Searcher`, which explains them."""
+    """The options of a :class:`~cutnode.search.searcher.Searcher`, explained there."""
 
     evaluation: AnyEvaluation = None
     techniques: Iterable[str | Technique | EllipsisType] | None = None
@@ -124,7 +124,7 @@ class SearcherOptions(_Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProofOptions(_Options):
-    """The options of a proof: limits, what finds it, whether only the winner is asked for."""
+    """The options of a proof: its limits, its engine, and whether only the winner is proven."""
 
     weak: bool = False
     engine: str = "alphabeta"
@@ -137,7 +137,8 @@ class ProofOptions(_Options):
     def __post_init__(self) -> None:
         object.__setattr__(self, "limits", Limits(self.nodes, self.seconds, self.stop))
         if self.engine not in SOLVERS:
-            raise CutnodeError(f"an engine of proofs is {', '.join(SOLVERS)}, not {self.engine!r}")
+            known = ", ".join(SOLVERS)
+            raise CutnodeError(f"the engine of a proof must be one of {known}, got {self.engine!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -151,14 +152,14 @@ class QuestionOptions(ProofOptions):
         if self.at_least is not None:
             require_integer(self.at_least, "at_least")
             if self.weak:
-                raise CutnodeError("weak asks who wins, and at_least whether a value is reached")
+                raise CutnodeError("weak and at_least exclude each other: choose one question")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchOptions(_Options):
-    """The options of one search; :meth:`cutnode.Engine.search` explains them.
+    """The options of one search, explained at :meth:`cutnode.Engine.search`.
 
-    :class:`CutnodeError` says what is wrong with a value.
+    Raise :class:`CutnodeError` for a value that is not allowed.
     """
 
     depth: int | None = None
@@ -181,9 +182,9 @@ class SearchOptions(_Options):
             Limits(None, self.soft_seconds)
         check_depth(self.depth)
         if self.playouts is not None and require_integer(self.playouts, "a playout limit") < 1:
-            raise CutnodeError(f"a playout limit is at least 1, not {self.playouts}")
+            raise CutnodeError(f"playouts must be at least 1, got {self.playouts}")
         if require_integer(self.lines, "a number of lines") < 1:
-            raise CutnodeError(f"a search gives at least 1 line, not {self.lines}")
+            raise CutnodeError(f"lines must be at least 1, got {self.lines}")
         if self.seed is not None:
             require_integer(self.seed, "a seed")
         if self.moves is not None:
@@ -193,18 +194,18 @@ class SearchOptions(_Options):
         require_callable(self.bounds, "bounds")
 
     def require_limit(self, engine: str = "alphabeta") -> None:
-        """:class:`CutnodeError` if nothing limits the search by an engine."""
+        """Raise :class:`CutnodeError` if no option limits the search."""
         limits = self.depth, self.playouts, self.nodes, self.seconds, self.soft_seconds, self.stop
         require_limit(*limits, engine=engine)
 
 
 def proof_options(kind: str, keywords: Mapping[str, Any]) -> ProofOptions:
-    """Make the options to ``"solve"`` or to ``"analyse"`` a position."""
+    """Make the options of a proof of some kind: ``"solve"`` or ``"analyse"``."""
     return (QuestionOptions if kind == "solve" else ProofOptions).of(kind, keywords)
 
 
 def require_keywords(function: str, given: Iterable[str], known: Sequence[str]) -> None:
-    """:class:`TypeError` if one of the *given* keywords is not a *known* one."""
+    """Raise :class:`TypeError` if one of the *given* keywords is not *known*."""
     for name in given:
         if name not in known:
             takes = ", ".join(known)
@@ -212,9 +213,9 @@ def require_keywords(function: str, given: Iterable[str], known: Sequence[str]) 
 
 
 def check_engine(engine: str, known: Sequence[str] = SEARCHES) -> None:
-    """:class:`CutnodeError` if an engine is not a *known* one."""
+    """Raise :class:`CutnodeError` if an engine is not *known*."""
     if engine not in known:
-        raise CutnodeError(f"an engine is one of {', '.join(known)}, not {engine!r}")
+        raise CutnodeError(f"engine must be one of {', '.join(known)}, got {engine!r}")
 
 
 LIMITS_OF = {
@@ -226,57 +227,60 @@ LIMITS_OF = {
 
 
 def require_limit(*limits: object, engine: str = "alphabeta") -> None:
-    """:class:`CutnodeError` if nothing limits a search: all of *limits* are None."""
+    """Raise :class:`CutnodeError` if nothing limits a search: all of *limits* are None."""
     if limits.count(None) == len(limits):
         raise CutnodeError(f"a search needs a limit: {LIMITS_OF[engine]}")
 
 
 def check_depth(depth: int | None) -> None:
-    """:class:`CutnodeError` if a depth is out of range."""
+    """Raise :class:`CutnodeError` if a depth is out of range."""
     if depth is not None and not 0 <= require_integer(depth, "a depth") <= MOST_DEPTH:
-        raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
+        raise CutnodeError(f"depth must be 0 to {MOST_DEPTH} plies, got {depth}")
 
 
 def thread_count(threads: int, cls: type) -> int:
-    """Return a number of threads that a game can use; :class:`CutnodeError` if it is none."""
+    """Check a number of threads for a game, and return it.
+
+    Raise :class:`CutnodeError` if it is out of range or more than the game can use.
+    """
     threads = require_integer(threads, "a number of threads")
     if threads < 1:
-        raise CutnodeError(f"a search needs at least 1 thread, not {threads}")
+        raise CutnodeError(f"threads must be at least 1, got {threads}")
     if threads > MOST_THREADS:
-        raise CutnodeError(f"a search has at most {MOST_THREADS} threads, not {threads}")
+        raise CutnodeError(f"threads must be at most {MOST_THREADS}, got {threads}")
     if threads > 1 and is_plain(cls):
         raise GameError(f"{game_name(cls)} is plain Python, which runs on one thread at a time")
     return threads
 
 
 def chosen_moves(position: Any, moves: Iterable[int]) -> list[int]:
-    """Return the legal moves among *moves*; :class:`PositionError` if one is not legal."""
+    """Return *moves* in the game's order; raise :class:`PositionError` if one is illegal."""
     legal = legal_moves(position)
     chosen = {require_integer(move, "a move") for move in moves}
     if not chosen or chosen - set(legal):
         wrong = ", ".join(map(str, sorted(chosen - set(legal)))) or "none"
-        raise PositionError(f"the moves to choose from are legal ones, not {wrong}")
+        raise PositionError(f"moves must be legal moves, at least one, got {wrong}")
     return [move for move in legal if move in chosen]
 
 
 def require_book(book: Any, cls: Any) -> None:
-    """:class:`CutnodeError` if a book is no book, or not about positions of a class."""
+    """Raise :class:`CutnodeError` unless *book* is None or a book of a class's game."""
     if book is None:
         return
     if not callable(getattr(book, "require", None)):
-        raise CutnodeError(f"a book is what Book.load gives, not {book!r}")
+        raise CutnodeError(f"book must be a Book, such as Book.load returns, got {book!r}")
     book.require(cls)
 
 
 EXPLORATION = {"uct": 1.0, "puct": 1.5}
-"""The weight of exploration, by selection."""
+"""The default weight of exploration, by selection."""
 
 GREED = 0.9
-"""Rollouts by order take the best move with this probability, and any other time a random one."""
+"""The probability that rollouts by order take the best move, and not a random one."""
 
 
 class AutoKeywords(TypedDict, total=False):
-    """Keywords of both alpha-beta and Monte Carlo tree search, and of the memory of the latter."""
+    """Keywords that alpha-beta and Monte Carlo tree search share, and the tree's memory."""
 
     evaluation: AnyEvaluation
     tablebase: Tablebase | str | os.PathLike[str] | None
@@ -284,7 +288,7 @@ class AutoKeywords(TypedDict, total=False):
 
 
 class PlayoutKeywords(TypedDict, total=False):
-    """Keywords of ``TREE_OPTIONS``, which says what they are."""
+    """Keywords of ``TREE_OPTIONS``, explained there."""
 
     selection: str | None
     priors: str | None
@@ -312,9 +316,9 @@ class AutoOptions(_Options):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TreeOptions(_Options):
-    """The options of a :class:`~cutnode.search.monte_carlo.MonteCarlo`, which explains them.
+    """The options of a :class:`~cutnode.search.monte_carlo.MonteCarlo`, explained there.
 
-    :class:`CutnodeError` says what is wrong with a value.
+    Raise :class:`CutnodeError` for a value that is not allowed.
     """
 
     evaluation: AnyEvaluation = None
@@ -337,31 +341,31 @@ class TreeOptions(_Options):
             if fault:
                 raise CutnodeError(f"{name} must be {fault}, got {value!r}")
         if self.selection == "uct" and self.priors is not None:
-            raise CutnodeError("priors are for PUCT: pass selection='puct', or leave it out")
+            raise CutnodeError("priors need selection='puct'; 'uct' does not use them")
 
     def selection_for(self, cls: Any, estimates: bool) -> str:
-        """Return how children are selected in a game; *estimates*: whether it has any."""
+        """Return how to select children in a game; *estimates* says whether it has estimates."""
         has_priors = self.priors is not None or self.priors_for(cls, estimates) != "uniform"
         return self.selection or ("puct" if has_priors else "uct")
 
     def priors_for(self, cls: Any, estimates: bool) -> str:
-        """Return what PUCT goes by before the first playout in a game."""
+        """Return where PUCT takes a game's priors from."""
         usual = "evaluation" if estimates else "uniform"
         return self.priors or ("order" if defines(cls, "order") else usual)
 
     def rollouts_for(self, cls: Any) -> str:
-        """Return how playouts go on beyond the tree in a game."""
+        """Return how rollouts choose moves in a game."""
         usual = "bounds" if defines(cls, "bounds") and is_decisive(cls) else "uniform"
         return self.rollouts or usual
 
     def exploration_for(self, selection: str) -> float:
-        """Return the weight of exploration, of a selection."""
+        """Return the weight of exploration of a selection."""
         return EXPLORATION[selection] if self.exploration is None else float(self.exploration)
 
 
 def check_limits(options: SearchOptions) -> None:
-    """:class:`CutnodeError` if the options of a search do not suit one of playouts."""
+    """Raise :class:`CutnodeError` if the options do not suit Monte Carlo tree search."""
     if options.depth is not None:
         raise CutnodeError(
-            "a depth does not limit Monte Carlo tree search: playouts, nodes, seconds, or stop do"
+            "depth does not limit Monte Carlo tree search; use playouts, nodes, seconds, or stop"
         )

@@ -1,8 +1,8 @@
 """The record of a game: its positions, the steps between them, and its end.
 
-Matches and the games of users are both records, so that both follow the same rules of turns,
-repetition and dice.  A search may be given the positions before its root: what a repetition of them
-means is here, too.
+Matches and games with users are both records, so they follow the same rules for turns, repetition
+and dice.  This module also decides which positions before a search's root would be a draw if
+repeated.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from cutnode.kernels.parameters import MOST_BEFORE
 
 
 def is_over(position: Any) -> bool:
-    """Return whether the rules end a game at a position, be it a draw although there are moves."""
+    """Return whether the rules end the game here, including draws although moves are left."""
     return bool(outcome(position)[0] or drawn(position))
 
 
 def wins_at_once(position: Any) -> bool:
-    """Return whether the player to move has a move that ends the game and wins it."""
+    """Return whether the player to move has an immediately winning move."""
     for move in legal_moves(position):
         child = play(position, move)
         over, value = outcome(child)
@@ -49,14 +49,13 @@ def wins_at_once(position: Any) -> bool:
 class Record:
     """A game from the position *start* on.
 
-    A *step* is a move, or the outcome of a chance event (its index).  *Side* 0 is the player
-    who is to move in *start*, side 1 the other.  The outcomes of chance follow from *seed*
-    and the number of the step alone, so a step that is taken back and played again meets
-    the same dice, and so do the two games of a pair.
+    A *step* is a move, or the index of an outcome of chance.  Side 0 is the player to move in
+    *start*, side 1 the other.  The outcomes of chance depend only on *seed* and the number of the
+    step, so a step that is taken back and played again meets the same dice, and so do the two
+    games of a pair.
 
-    A game ends by its rules, and as a draw if a position occurs as often as the game's
-    ``REPETITIONS`` with only reversible steps between, or after *plies* steps (the game's
-    ``MAX_PLIES``, if None).
+    A game ends by its rules, or as a draw: when a position has occurred ``REPETITIONS`` times with
+    only reversible steps between, or after *plies* steps (by default, the game's ``MAX_PLIES``).
     """
 
     def __init__(self, start: Any, *, seed: int = 0, plies: int | None = None):
@@ -69,7 +68,7 @@ class Record:
         self.steps: list[int] = []
         self.sides = [0]
         self._runs = [0]
-        """The reversible moves in a row that led to each position."""
+        """The number of reversible moves in a row that led to each position."""
 
     @property
     def position(self) -> Any:
@@ -78,7 +77,7 @@ class Record:
 
     @property
     def side(self) -> int:
-        """The side to move, or that meets chance."""
+        """The side to move, or to roll."""
         return self.sides[-1]
 
     def is_chance(self) -> bool:
@@ -94,7 +93,7 @@ class Record:
         return "plies" if len(self.steps) >= self.plies else ""
 
     def value(self) -> float:
-        """Return the value of the game for side 0, in its points; 0 unless the rules ended it."""
+        """Return the value of the game for side 0 in points; 0 unless the rules ended it."""
         over, value = outcome(self.position)
         points: float = value if over else 0
         return points if self.side == 0 else -points
@@ -105,7 +104,7 @@ class Record:
         return 0.5 + 0.5 * ((value > 0) - (value < 0))
 
     def play(self, move: int) -> None:
-        """Play a move; :class:`PositionError` if it is not a legal one."""
+        """Play a move; raise :class:`PositionError` if it is illegal."""
         before = self.position
         if self.ending() or move not in legal_moves(before):
             raise PositionError(f"{move!r} is not a legal move of {position_text(before)}")
@@ -114,7 +113,7 @@ class Record:
         self._add(move, after, moves_again(before, after), run)
 
     def meet(self, index: int) -> None:
-        """Take outcome *index* of a chance event; :class:`PositionError` if there is none."""
+        """Take outcome *index* of chance; raise :class:`PositionError` if there is none."""
         before = self.position
         if not self.is_chance() or not 0 <= index < chance(before):
             raise PositionError(f"chance has no outcome {index!r} in {position_text(before)}")
@@ -122,7 +121,7 @@ class Record:
         self._add(index, after, same_after_chance(before, after), 0)
 
     def draw(self) -> int:
-        """Let chance decide, by its probabilities; returns the outcome."""
+        """Draw an outcome of chance by its probability, and return its index."""
         number = Random(f"{self.seed} chance {len(self.steps)}").random()
         odds = [chance_outcome(self.position, at)[0] for at in range(chance(self.position))]
         index = next((at for at in range(len(odds)) if number < sum(odds[: at + 1])), -1)
@@ -136,33 +135,33 @@ class Record:
         del self.positions[-1], self.steps[-1], self.sides[-1], self._runs[-1]
 
     def step_text(self, number: int) -> str | int:
-        """Return a step as it is written: a move in the game's notation, or an outcome's index."""
+        """Return a step as it is saved: a move in the game's notation, or an outcome's index."""
         before, step = self.positions[number], self.steps[number]
         if chance(before) > 0:
             return step
         return move_text(before, step)
 
     def texts_of(self, line: Iterable[int]) -> Iterator[str]:
-        """Yield moves from here on in the game's notation."""
+        """Yield the moves of a line from the current position in the game's notation."""
         position = self.position
         for move in line:
             yield move_text(position, move)
             position = play(position, move)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the game as plain data, from which :meth:`follow` plays it again."""
+        """Return the game as plain data, which :meth:`follow` can replay."""
         texts = [position_text(position) for position in self.positions]
         steps = [self.step_text(number) for number in range(len(self.steps))]
         return {"start": texts[0], "seed": self.seed, "steps": steps, "positions": texts[1:]}
 
     def follow(self, steps: list[Any]) -> None:
-        """Play steps as they are written down; :class:`CutnodeError` says which is none."""
+        """Play saved steps; raise :class:`CutnodeError` with the number of a wrong one."""
         for number, step in enumerate(steps, 1):
             try:
                 if chance(self.position) > 0:
                     self.meet(require_integer(step, "an outcome of chance"))
                 elif not isinstance(step, str):
-                    raise CutnodeError(f"a move is a text, not {step!r}")
+                    raise CutnodeError(f"a move must be a string, got {step!r}")
                 else:
                     parse = notation_of(type(self.position)).parse_move
                     self.play(parse(self.position, step))
@@ -184,22 +183,22 @@ class Record:
 
 
 def require_history(history: Iterable[Any], cls: Any) -> None:
-    """:class:`GameError` if *history* is something else than positions of a class."""
+    """Raise :class:`GameError` if *history* contains anything but positions of a class."""
     for earlier in history:
         if type(earlier) is not cls:
             raise GameError(
-                f"history is a list of earlier positions of {game_name(cls)}; "
-                f"this is none: {quoted(repr(earlier))}"
+                f"history must be earlier positions of {game_name(cls)}, "
+                f"got {quoted(repr(earlier))}"
             )
 
 
 def drawing_words(history: Sequence[Any], position: Any) -> list[int]:
-    """Return the words (``recurrence``) of earlier positions that are a draw if they come back.
+    """Return the ``recurrence`` words of earlier positions whose next repetition is a draw.
 
-    *history* leads to *position*.  Those that may come back once more are not among them.
+    *history* leads to *position*.
     """
     require_history(history, type(position))
-    # What lies before the last irreversible step cannot come back, and is not looked at.
+    # Positions before the last irreversible step cannot recur.
     line = [coerce(position)]
     for earlier in reversed([*history][1 - MOST_BEFORE :]):
         earlier = coerce(earlier)

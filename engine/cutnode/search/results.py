@@ -1,4 +1,4 @@
-"""The results of searches and proofs: immutable, printable, picklable."""
+"""The results of searches and proofs, which are immutable, printable and picklable."""
 
 from __future__ import annotations
 
@@ -21,139 +21,139 @@ from cutnode.storage.frames import Tabular
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts of a search, over all iterations.  A node is a position visited.
+    """The counts of a search, over all iterations.  A node is a visited position.
 
-    Interior nodes are of three types, by how they turned out: *pv* with a score inside
-    the window, *cut* at or above it, *all* at or below.
+    Interior nodes are of three types, by their score: PV nodes inside the window, cut-nodes at or
+    above it, and all-nodes at or below it.
     """
 
     nodes: int
-    """Positions visited, those of quiescence included."""
+    """Nodes visited, including quiescence search."""
     quiet_nodes: int
-    """Those of quiescence."""
+    """Nodes of the quiescence search."""
     leaves: int
-    """Positions where a line ended: finished, repeated, or estimated."""
+    """Nodes where a line ended: the game was over, or the position repeated or evaluated."""
     pv_nodes: int
-    """Nodes whose score was inside the window."""
+    """Nodes with a score inside the window."""
     cut_nodes: int
-    """Nodes whose score was at or above beta: they failed high."""
+    """Nodes with a score at or above beta, which failed high."""
     all_nodes: int
-    """Nodes whose score was at or below alpha: they failed low."""
+    """Nodes with a score at or below alpha, which failed low."""
     deepest: int
-    """Plies of the longest line (selective depth)."""
+    """Length of the longest line in plies (selective depth)."""
     cutoffs: int
-    """Cutoffs by a move that was searched."""
+    """Beta cutoffs by a searched move."""
     first_cutoffs: int
-    """By the first move searched."""
+    """Cutoffs by the first move searched."""
     table_move_cutoffs: int
-    """By the move that the table knew."""
+    """Cutoffs by the hash move."""
     killer_cutoffs: int
-    """By a killer."""
+    """Cutoffs by a killer."""
     branches_cut: int
-    """Moves that no longer had to be searched after a cutoff."""
+    """Moves not searched because of a cutoff before them."""
     probes: int
     """Positions looked up in the table."""
     hits: int
-    """Those found there."""
+    """Probes that found an entry."""
     table_cutoffs: int
-    """Nodes that an entry decided."""
+    """Nodes decided by their own table entry."""
     enhanced_cutoffs: int
-    """By an entry of a child, before one was searched."""
+    """Nodes decided by a child's table entry (enhanced transposition cutoffs)."""
     stores: int
     """Entries written to the table."""
     overwrites: int
-    """Stores for which another position of the same search gave way."""
+    """Stores that replaced the entry of another position of the same search."""
     pvs_researches: int
-    """Moves searched again with an open window, as their null window failed high."""
+    """Moves searched again with an open window, after a null window failed high."""
     reductions: int
-    """Moves searched less deep (late move reductions)."""
+    """Moves searched at reduced depth (late move reductions)."""
     reduction_researches: int
-    """Those searched again to the full depth."""
+    """Reduced moves searched again at full depth."""
     null_tries: int
-    """Null moves made."""
+    """Null moves tried."""
     null_cutoffs: int
-    """Null moves that were good enough."""
+    """Null moves that failed high."""
     probcut_tries: int
     """Shallow searches of ProbCut."""
     probcut_cutoffs: int
-    """Those that decided a node."""
+    """Nodes decided by ProbCut."""
     reverse_cutoffs: int
-    """Nodes that ended far above beta (reverse futility pruning)."""
+    """Nodes cut because their evaluation was far above beta (reverse futility pruning)."""
     razored: int
-    """Nodes left to quiescence, far below alpha."""
+    """Nodes far below alpha that were left to quiescence search (razoring)."""
     futile: int
-    """Moves skipped because they could not raise alpha."""
+    """Moves skipped because they could not raise alpha (futility pruning)."""
     late: int
-    """Moves skipped because they came last."""
+    """Moves skipped because of their late place in the order (late move pruning)."""
     losing: int
-    """Moves skipped because they lose by exchanges."""
+    """Moves skipped because they lose material in exchanges."""
     extended: int
-    """Moves searched deeper (extensions)."""
+    """Moves searched at extended depth."""
     singular_cutoffs: int
-    """When two moves were good enough, in a test whether one is."""
+    """Nodes where a test for a singular move found a second move above beta (multi-cut)."""
     distance_cutoffs: int
-    """Nodes where a win would come too late to matter (mate-distance pruning)."""
+    """Nodes where any win would come too late to matter (mate-distance pruning)."""
     chance_nodes: int
-    """Positions where chance decides."""
+    """Nodes where chance decides."""
     star1_cutoffs: int
-    """Chance events that were decided before all their outcomes were searched."""
+    """Chance nodes decided before all their outcomes were searched (Star1)."""
     star2_probes: int
-    """Outcomes of which one move was tried first."""
+    """Outcomes probed with a single move first (Star2)."""
     star2_cutoffs: int
-    """Chance events that such moves decided."""
+    """Chance nodes decided by such probes."""
     aspiration_researches: int
-    """Iterations searched again, as the score fell outside their window."""
+    """Searches repeated because the score fell outside the aspiration window."""
     depth: int
-    """Plies of the last iteration that was completed."""
+    """The last completed depth in plies."""
     seconds: float
     """Seconds spent."""
     fill: float
-    """The part of the table's entries that this table has in use."""
+    """The share of the table's entries in use."""
     counters: Mapping[str, int] = field(default_factory=dict)
-    """What techniques from outside the engine count, as ``TECHNIQUE.COUNTER``."""
+    """Counters of techniques from outside the engine, named ``TECHNIQUE.COUNTER``."""
     proof_nodes: int = 0
-    """Positions that an attempt to prove the value visited.  They are not among *nodes*, and those
-    of the line and of the other moves are in neither."""
+    """Nodes of an attempt to prove the value, not included in *nodes*.  Nodes spent on the proof's
+    line and on the values of other moves are in neither."""
 
     @classmethod
     def nothing(cls) -> Self:
-        """Return the counts of a search that had nothing to do."""
+        """Return statistics with all counts zero, for an answer found without a search."""
         counts: dict[str, Any] = {each.name: 0 for each in fields(cls)}
         return cls(**counts | {"counters": {}})
 
     @property
     def interior(self) -> int:
-        """The nodes whose moves were searched."""
+        """Nodes whose moves were searched."""
         return self.pv_nodes + self.cut_nodes + self.all_nodes
 
     @property
     def pruned(self) -> int:
-        """Branches not searched: after cutoffs, and skipped."""
+        """Moves not searched: after cutoffs, and skipped by pruning."""
         return self.branches_cut + self.futile + self.late + self.losing
 
     @property
     def first_cutoff_rate(self) -> float:
-        """The share of cutoffs that the first move gave: how good the order is."""
+        """The share of cutoffs by the first move, a measure of the move ordering."""
         return self.first_cutoffs / self.cutoffs if self.cutoffs else 0.0
 
     @property
     def effective_branching(self) -> float:
-        """The width of the uniform tree of this depth with as many nodes: nodes ** (1 / depth)."""
+        """The effective branching factor, nodes ** (1 / depth); 0 at depth 0."""
         return float(self.nodes ** (1 / self.depth)) if self.depth > 0 else 0.0
 
     @property
     def mean_branching(self) -> float:
-        """Children visited by an interior node, on average."""
+        """The mean number of visited children of an interior node."""
         return (self.nodes - 1) / self.interior if self.interior else 0.0
 
     @property
     def nodes_per_second(self) -> float:
-        """The rate; 0 if no time was measured."""
+        """Nodes per second, including the attempt at a proof; 0 if no time was measured."""
         nodes = self.nodes + self.proof_nodes
         return nodes / self.seconds if self.seconds > 0 else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data: all counts, and what follows from them."""
+        """Return plain data: all counts, and the figures derived from them."""
         derived = ("interior", "pruned", "first_cutoff_rate", "effective_branching")
         more = ("mean_branching", "nodes_per_second")
         counts = asdict(self)
@@ -164,22 +164,25 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class TableUse:
-    """The use of the transposition table by a search."""
+    """A proof's use of the transposition table."""
 
     probes: int
+    """Positions looked up in the table."""
     hits: int
+    """Probes that found an entry."""
     cutoffs: int
-    """Hits that ended the search of a node."""
+    """Hits that decided a node."""
     stores: int
+    """Entries written to the table."""
     overwrites: int
-    """Stores for which another position of the same search gave way."""
+    """Stores that replaced the entry of another position of the same search."""
 
 
 class PositionResult(InNotebooks):
-    """The result of a search or a proof, of whatever kind: a value, a move, a line of play.
+    """The result of any search or proof: a value, a move, and a line of play.
 
-    Moves are the numbers of the rules; :meth:`move_text` and :meth:`line_text` write them in the
-    game's notation.
+    Moves are numbers, as the game's rules define them; :meth:`move_text` and :meth:`line_text`
+    write them in the game's notation.
     """
 
     __slots__ = ()
@@ -192,34 +195,34 @@ class PositionResult(InNotebooks):
 
     @property
     def move(self) -> int | None:
-        """The best move, as :attr:`best_move`."""
+        """The best move: an alias of :attr:`best_move`."""
         return self.best_move
 
     @property
     def score(self) -> float | None:
-        """The value for the player to move, as :attr:`value`."""
+        """The value for the player to move: an alias of :attr:`value`."""
         return self.value
 
     @property
     def line(self) -> tuple[int, ...]:
-        """The best line of play, as :attr:`pv`."""
+        """The best line of play: an alias of :attr:`pv`."""
         return self.pv
 
     def move_text(self) -> str | None:
-        """Return the best move in the game's own notation; None if there is none."""
+        """Return the best move in the game's notation; None if there is none."""
         return None if self.best_move is None else move_text(self.position, self.best_move)
 
     @property
     def nodes_per_second(self) -> float:
-        """The rate; 0 if no time was measured."""
+        """Nodes per second; 0 if no time was measured."""
         return self.nodes / self.seconds if self.seconds > 0 else 0.0
 
     def line_text(self) -> list[str]:
-        """Return the best line in the game's own notation."""
+        """Return the best line in the game's notation."""
         return line_text(self.position, self.pv)
 
     def ending(self) -> str:
-        """Return in words how the game has ended at the position; "" if it has not."""
+        """Return in words how the game has ended; "" if it is not over at the position."""
         over, value = outcome(self.position)
         if not over:
             return ""
@@ -228,53 +231,60 @@ class PositionResult(InNotebooks):
         return f"the game is over: {description(self.position, value) or words}"
 
     def _about(self) -> dict[str, Any]:
-        """Return plain data of the position."""
+        """Return the game and the position as plain data."""
         return {"game": game_name(type(self.position)), "position": position_text(self.position)}
 
     def _effort(self) -> str:
-        """Return the line of text that says how many nodes were visited, in which time."""
+        """Return the line of text with the nodes, the time and the rate."""
         rate = f"{self.nodes_per_second:,.0f} per second"
         return f"nodes  {self.nodes:,} in {self.seconds:.3g} s ({rate})"
 
 
 @dataclass(frozen=True, slots=True)
 class Result(PositionResult):
-    """The result of a proof: what is known of the value of a position.
+    """The result of a proof: the value of a position, or bounds of it.
 
-    *value* is the value for the mover, or None if it was not proven; the truth is always
-    within *lower* and *upper*.  Solved weakly, the three are signs: 1 the mover wins, 0
-    a draw, -1 he loses.  *nodes*, *seconds* and *table* are those of the proof of the
-    value; the line and the scores are found afterwards, with what is in the table.
+    Values are for the player to move.  With a *weak* proof, *value*, *lower* and *upper* are signs:
+    1 for a win, 0 for a draw, -1 for a loss.  *nodes*, *seconds* and *table* count the proof of the
+    value; the line and the scores are found afterwards, mostly from the table.
     """
 
     position: Any
+    """The position."""
     value: int | None
+    """The proven value; None if it is not proven."""
     lower: int
+    """The proven lower bound of the value."""
     upper: int
+    """The proven upper bound of the value."""
     weak: bool
+    """Whether only the winner was to be proven."""
     best_move: int | None
-    """A move that keeps the value; if that is not proven, the most promising move."""
+    """A move that keeps the value; if the value is not proven, the most promising move."""
     scores: dict[int, int | None] | None
-    """The value for the mover of each legal move, if they were asked for."""
+    """The value of each legal move, for the player to move here; None unless analysed."""
     pv: tuple[int, ...]
-    """Best play to the end of the game, if the value is proven and the line was asked for.  A limit
-    of nodes leaves as many again for it, in which it may not come to its end."""
+    """Best play to the end of the game, if the value is proven and a line was requested.  A node
+    limit allows as many nodes again for the line, which can still end early."""
     nodes: int
+    """Nodes visited by the proof."""
     seconds: float
+    """Seconds spent on the proof."""
     table: TableUse
+    """The use of the transposition table."""
     reason: str
-    """Why the search ended: proven, node limit, time limit, stopped, or interrupted (which it also
-    is where all was proven by then)."""
+    """Why the search ended: proven, node limit, time limit, stopped, or interrupted (even if all
+    was proven by then)."""
     engine: str = field(default="alphabeta", kw_only=True)
-    """What proved it: alphabeta, or pn."""
+    """The engine of the proof: alphabeta or pn."""
     at_least: int | None = field(default=None, kw_only=True)
-    """The value that was asked about, if it was: is it reached?"""
+    """The number that the value was to reach, if the proof asked only that."""
     target: int | None = field(default=None, kw_only=True)
-    """Of an unfinished search by proof numbers: the value whose question it left open."""
+    """The question that an unfinished df-pn search left open: is the value at least *target*?"""
     numbers: tuple[int, int] | None = field(default=None, kw_only=True)
-    """The proof and the disproof number of that question: is the value at least *target*?"""
+    """The proof and disproof numbers of that question."""
     why: str = field(default="", kw_only=True)
-    """Why this engine was chosen, if it was."""
+    """Why ``engine="auto"`` chose this engine."""
 
     @property
     def proven(self) -> bool:
@@ -283,23 +293,23 @@ class Result(PositionResult):
 
     @property
     def answer(self) -> bool | None:
-        """Whether the value is :attr:`at_least` what was asked; None if that is not known."""
+        """Whether the value reaches :attr:`at_least`; None if that is unknown or was not asked."""
         if self.at_least is None or self.lower < self.at_least <= self.upper:
             return None
         return self.lower >= self.at_least
 
     @property
     def answered(self) -> bool:
-        """Whether all is known that was asked for: the value, or the answer."""
+        """Whether the proof found what it was to find: the value, or the answer."""
         return self.proven if self.at_least is None else self.answer is not None
 
     @property
     def depth(self) -> int:
-        """The plies of the best line."""
+        """The length of the best line in plies."""
         return len(self.pv)
 
     def meaning(self) -> str:
-        """Return in words the value, or what is known of it."""
+        """Return the value, or its bounds, in words."""
         if ending := self.ending():
             return ending
         if self.value is None:
@@ -334,7 +344,7 @@ class Result(PositionResult):
         }
 
     def named_scores(self) -> dict[str, int | None] | None:
-        """Return the values of moves, by their texts; None if they were not asked for."""
+        """Return :attr:`scores` with moves in the game's notation; None unless analysed."""
         if self.scores is None:
             return None
         return {move_text(self.position, move): v for move, v in self.scores.items()}
@@ -360,13 +370,13 @@ class Result(PositionResult):
 
 
 def question_text(target: int, numbers: tuple[int, int]) -> str:
-    """Return an open question of a search by proof numbers in words."""
+    """Return in words a question that a df-pn search left open."""
     proof, disproof = numbers
     return f"value >= {target}: proof number {proof:,}, disproof number {disproof:,}"
 
 
 def line_text(position: Any, line: Sequence[int]) -> list[str]:
-    """Return the moves of a line of play in the game's own notation."""
+    """Return the moves of a line of play in the game's notation."""
     texts = []
     for move in line:
         texts.append(move_text(position, move))
@@ -381,61 +391,71 @@ def score_text(score: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A move, its score for the mover, and the best play that begins with it."""
+    """A move, its score for the player to move, and the best play that begins with it."""
 
     move: int
+    """The move."""
     value: float
+    """Its score for the player to move."""
     pv: tuple[int, ...]
+    """The best line of play, which begins with *move*."""
 
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """A depth that was completed; *nodes* and *seconds* are all until then.
-
-    No *lines* if chance decides at the position.
-    """
+    """One completed depth of a search, or a bound of an unfinished one."""
 
     depth: int
+    """The depth in plies."""
     value: float
+    """The score for the player to move."""
     proven: bool
+    """Whether the score does not depend on estimates."""
     lines: tuple[Line, ...]
+    """The best moves, best first; empty if chance decides at the position."""
     nodes: int
+    """Nodes visited since the search began."""
     seconds: float
+    """Seconds since the search began."""
     deepest: int = 0
-    """Plies of the longest line that was looked at."""
+    """Length of the longest line in plies."""
     bound: int = 0
-    """1 if the depth is not done and *value* is a lower bound, -1 if it is an upper one."""
+    """1 if the depth is unfinished and *value* a lower bound, -1 if it is an upper bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult(PositionResult):
-    """The result of a search of limited depth.
-
-    *value* is a score for the mover: see ``cutnode.kernels.scores``.  Scores are integers, and
-    floats in games of chance.  It is *proven* if it does not
-    depend on estimates (a win found by selective techniques is one, though perhaps not the
-    quickest); it is *exact* if it is that of plain minimax at this depth.  *reason* is why
-    the search ended: depth limit, proven, node limit, time limit, stopped, or interrupted;
-    or book or tablebase, where that knows the move.
-    """
+    """The result of an alpha-beta search."""
 
     position: Any
+    """The position."""
     value: float
+    """The score for the player to move: see ``cutnode.kernels.scores``.  An integer, or a float in
+    games of chance."""
     proven: bool
+    """Whether the score does not depend on estimates.  A win found by selective techniques is
+    proven, though it may not be the quickest."""
     exact: bool
+    """Whether the score is that of plain minimax at this depth."""
     decisive: bool
+    """Whether scores say who wins and how soon, as in ``DECISIVE`` games."""
     lines: tuple[Line, ...]
-    """The best moves, as many as were asked for; none if the game is over or chance decides.
-    First comes what the depth that was not completed found to be better, if it did.  If not
-    even a depth of one ply was completed (depth 0), just a legal move."""
+    """The best moves, at most *lines* of them, best first; empty if the game is over or chance
+    decides.  A better move that an unfinished depth found comes first.  If no depth was completed
+    (depth 0), just a legal move."""
     depth: int
-    """Plies, of the last depth that was completed."""
+    """The last completed depth in plies."""
     iterations: tuple[Iteration, ...]
+    """The completed depths."""
     statistics: Statistics
+    """The counts of the search."""
     seconds: float
+    """Seconds spent."""
     reason: str
+    """Why the search ended: depth limit, proven, node limit, time limit, stopped, or interrupted;
+    book or tablebase if that gave the move."""
     why: str = ""
-    """Why this engine, where ``engine="auto"`` chose it or a proof was tried."""
+    """Why ``engine="auto"`` chose this engine, or the outcome of an attempt at a proof."""
 
     @property
     def best_move(self) -> int | None:  # type: ignore[override]
@@ -449,7 +469,7 @@ class SearchResult(PositionResult):
 
     @property
     def nodes(self) -> int:  # type: ignore[override]
-        """The positions visited, by an attempt at a proof and over all iterations."""
+        """Nodes visited over all iterations and by an attempt at a proof."""
         return self.statistics.proof_nodes + self.statistics.nodes
 
     def meaning(self) -> str:
@@ -458,17 +478,17 @@ class SearchResult(PositionResult):
             return ending
         distance = win_distance(self.value) if self.decisive else None
         if isinstance(self.value, float) and distance != 0:
-            distance = None  # a mean of several distances, or of wins and losses
+            distance = None  # a mean over several distances, or over wins and losses
         if distance is None:
             plies = "ply" if self.depth == 1 else "plies"
             return "proven" if self.proven else f"estimated {self.depth} {plies} deep"
         winner = "the player to move" if self.value > 0 else "the other player"
         if distance >= FAR:
-            return f"{winner} wins"  # a tablebase says so, and not how soon
+            return f"{winner} wins"  # from a tablebase, which does not say how soon
         return f"{winner} wins in {distance} {'plies' if distance > 1 else 'ply'}"
 
     def value_text(self) -> str:
-        """Return the score in a word; of a finished game, its value."""
+        """Return the score as text; for a finished game, its value."""
         over, value = outcome(self.position)
         return score_text(value if over else self.value)
 
@@ -523,8 +543,8 @@ class Batch(Sequence[Result], Tabular):
     """The results of many positions: a sequence, and an array for each figure.
 
     ``values`` (0 where not ``proven``), ``proven``, ``lower``, ``upper``, ``nodes`` and
-    ``seconds`` are arrays with one element for each position.  ``reason`` says why all of it was
-    ended early, if it was: stopped, or interrupted (by then all may be proven).
+    ``seconds`` are arrays with one element per position.  ``reason`` says why the batch ended
+    early: stopped, or interrupted (even if all was proven by then); "" if it did not.
     """
 
     def __init__(
@@ -547,7 +567,7 @@ class Batch(Sequence[Result], Tabular):
         self.seconds = seconds
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Return the positions as text, and what is known of each."""
+        """Return columns: the positions as text, their values and bounds, nodes and seconds."""
         return {
             "position": [position_text(position) for position in self._positions],
             "value": [
@@ -578,23 +598,27 @@ class Batch(Sequence[Result], Tabular):
 
 @dataclass(frozen=True, slots=True)
 class PlainResult:
-    """The result of a plain search: a value, and the positions that it visited."""
+    """The result of a plain search."""
 
     value: float
+    """The value or score for the player to move."""
     nodes: int
+    """Positions visited."""
     leaves: int
+    """Positions where a line ended."""
     seconds: float
+    """Seconds spent."""
 
 
 SHOWN_MOVES = 8
-"""So many root moves are printed."""
+"""The number of root moves that are printed."""
 
 
 def score_of(cls: Any, worth: float, lower: int, upper: int) -> float:
-    """Return what a worth is as a score, on the scale of other searches of the game.
+    """Convert a *worth* (-1 to 1) to a score on the scale of the game's other searches.
 
-    In a ``DECISIVE`` game the estimate whose logistic it is, or a win at an unknown distance if
-    bounds prove one; otherwise a value.
+    In a ``DECISIVE`` game, return the estimate whose logistic it is, or a win at an unknown
+    distance if the bounds prove one; in other games, return a value.
     """
     if not is_decisive(cls):
         return float(lower) if lower == upper else worth * value_limit(cls)
@@ -615,18 +639,23 @@ def final_value(cls: Any, value: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RootMove:
-    """A move of the root: what playouts that began with it have shown, for the mover."""
+    """A root move and the results of its playouts, for the player to move."""
 
     move: int
+    """The move."""
     visits: int
+    """Playouts that began with it."""
     worth: float | None
-    """The mean of its playouts, from -1 to 1 (see ``cutnode.kernels.playouts``); None without."""
+    """The mean of its playouts, from -1 to 1 (see ``cutnode.kernels.playouts``); None if it has
+    none."""
     value: float | None
-    """The same as a score."""
+    """Its worth as a score."""
     lower: int
+    """The proven lower bound of its value."""
     upper: int
-    """What is proven of its value."""
+    """The proven upper bound of its value."""
     prior: float
+    """Its prior probability for PUCT."""
 
     @property
     def proven(self) -> bool:
@@ -636,38 +665,43 @@ class RootMove:
 
 @dataclass(frozen=True, slots=True)
 class TreeStatistics:
-    """Counts of a Monte Carlo tree search."""
+    """The counts of a Monte Carlo tree search."""
 
     playouts: int
+    """Playouts: descents through the tree."""
     nodes: int
-    """Positions visited, in the tree and beyond."""
+    """Positions visited, in the tree and in rollouts."""
     tree_size: int
-    """Nodes of the tree, those of earlier searches included."""
+    """Nodes of the tree, including nodes kept from earlier searches."""
     settled: int
-    """Those of them whose value, or who wins, is proven."""
+    """Nodes of the tree whose value or winner is proven."""
     kept: int
-    """Nodes that the search has taken over from the one before."""
+    """Nodes kept from the search before."""
     expansions: int
+    """Nodes expanded."""
     rollouts: int
+    """Random games from a leaf of the tree."""
     rollout_plies: int
+    """Plies of all rollouts."""
     cut_off: int
-    """Rollouts that an estimate has ended."""
+    """Rollouts ended by an estimate."""
     deepest: int
-    """Plies of the longest line in the tree."""
+    """Length of the longest line in the tree in plies."""
     copies: int
-    """Times that the tree was full, and its least visited parts were given up."""
+    """Times that the tree was full and its least visited parts were dropped."""
     seconds: float
+    """Seconds spent."""
     fill: float
-    """The part of the memory that is in use."""
+    """The share of the tree's memory in use."""
 
     @property
     def playouts_per_second(self) -> float:
-        """The rate; 0 if no time was measured."""
+        """Playouts per second; 0 if no time was measured."""
         return self.playouts / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def settled_share(self) -> float:
-        """The share of the nodes of the tree that are proven."""
+        """The share of the tree's nodes that are proven."""
         return self.settled / self.tree_size if self.tree_size else 0.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -678,33 +712,39 @@ class TreeStatistics:
 
 @dataclass(frozen=True, slots=True)
 class MonteCarloResult(PositionResult):
-    """The result of a Monte Carlo tree search.
-
-    *value* is a score for the mover on the scale of other searches of the game: a value, or in a
-    ``DECISIVE`` game an estimate of which the *win_rate* is the logistic function.  *lower* and
-    *upper* are what is proven of the value; it is *proven* if they are equal, or if a ``DECISIVE``
-    game is won or lost.  *reason* is why the search ended: proven, playout limit, node
-    limit, time limit, stopped, or interrupted.
-    """
+    """The result of a Monte Carlo tree search."""
 
     position: Any
+    """The position."""
     value: float
+    """The score for the player to move, on the scale of the game's other searches: a value, or in a
+    ``DECISIVE`` game an estimate whose logistic function is the *win_rate*."""
     worth: float
-    """The mean of playouts, from -1 to 1 (see ``cutnode.kernels.playouts``), of the best move."""
+    """The mean of the best move's playouts, from -1 to 1 (see ``cutnode.kernels.playouts``)."""
     lower: int
+    """The proven lower bound of the value."""
     upper: int
+    """The proven upper bound of the value."""
     proven: bool
+    """Whether the bounds are equal or, in a ``DECISIVE`` game, the winner is proven."""
     decisive: bool
+    """Whether the game is ``DECISIVE``: only who wins counts."""
     lines: tuple[Line, ...]
-    """The best moves, as many as were asked for; none if the game is over or chance decides."""
+    """The best moves, at most *lines* of them, best first; empty if the game is over or chance
+    decides."""
     moves: tuple[RootMove, ...]
-    """The moves of the root, the best first."""
+    """The root moves, best first."""
     iterations: tuple[Iteration, ...]
+    """The progress reports of the search."""
     statistics: TreeStatistics
+    """The counts of the search."""
     seconds: float
+    """Seconds spent."""
     reason: str
+    """Why the search ended: proven, playout limit, node limit, time limit, stopped, or
+    interrupted."""
     why: str = ""
-    """Why this engine, where ``engine="auto"`` chose it."""
+    """Why ``engine="auto"`` chose this engine."""
 
     exact = False
 
@@ -715,36 +755,42 @@ class MonteCarloResult(PositionResult):
 
     @property
     def pv(self) -> tuple[int, ...]:  # type: ignore[override]
-        """The line that was played most, up to the first event of chance."""
+        """The most visited line, up to the first event of chance."""
         return self.lines[0].pv if self.lines else ()
 
     @property
     def depth(self) -> int:
-        """The plies of that line."""
+        """The length of that line in plies."""
         return len(self.pv)
 
     @property
     def playouts(self) -> int:
-        """The random games that were played."""
+        """The number of playouts."""
         return self.statistics.playouts
 
     @property
     def playouts_per_second(self) -> float:
-        """The rate of playouts; 0 if no time was measured."""
+        """Playouts per second; 0 if no time was measured."""
         return self.statistics.playouts_per_second
 
     @property
     def nodes(self) -> int:  # type: ignore[override]
-        """The positions visited, in the tree and in playouts."""
+        """Positions visited, in the tree and in rollouts."""
         return self.statistics.nodes
 
     @property
     def win_rate(self) -> float | None:
-        """The expected points of the mover, a draw half a point; None if values are no wins."""
+        """The expected points of the player to move, a draw being half a point.
+
+        None unless the game is ``DECISIVE``.
+        """
         return (1 + self.worth) / 2 if self.decisive else None
 
     def rate_of(self, move: RootMove) -> float | None:
-        """Return the expected points of a root move; None without any, or if values are no wins."""
+        """Return the expected points of a root move.
+
+        None if it has no playouts, or the game is not ``DECISIVE``.
+        """
         return (1 + move.worth) / 2 if self.decisive and move.worth is not None else None
 
     def meaning(self) -> str:
@@ -763,7 +809,7 @@ class MonteCarloResult(PositionResult):
         return f"{winner} wins"
 
     def value_text(self) -> str:
-        """Return the value in a word: the expected points, win, draw or loss, or mean points."""
+        """Return the value as text: win, draw, loss or expected points, or the mean value."""
         if not self.decisive:
             return score_text(self.value)
         if not self.proven:
