@@ -552,7 +552,7 @@ def test_root_moves_of_equivalent_positions():
         ("solve", {"engine": "pn", "moves": True}, "'moves' says nothing to solve positions by pn"),
         ("search", {"engine": "mcts", "depth": 3}, "to search positions by mcts; these do: cut_"),
         ("search", {"engine": "mcts"}, "a batch by mcts needs a limit: playouts, nodes or seconds"),
-        ("search", {"engine": "auto", "nodes": 5}, "engine=auto needs a limit of seconds"),
+        ("search", {"engine": "auto", "nodes": 5}, "engine=auto needs seconds"),
     ],
 )
 def test_engines_say_what_does_not_suit_them(task, options, words):

@@ -356,7 +356,7 @@ def test_bounds_that_stay_apart_are_exit_3():
         (
             "tictactoe",
             ("--at-least", "40000"),
-            "values of tictactoe are -32000 to 32000, not 40000",
+            "values of tictactoe are -32000 to 32000, got 40000",
         ),
         ("tictactoe", ("--proof", "no/where"), "no/where cannot be written: there is no folder"),
         ("toys.race", ("--positions", "9"), "more than 9 positions can be reached from here"),

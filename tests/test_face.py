@@ -436,7 +436,7 @@ def test_trees_fit_a_notebook():
         (lambda: Engine.room("tictactoe", table="x"), "table in MiB is a whole number, not 'x'"),
         (
             lambda: write_proof("tictactoe", at_least=10**30),
-            "values of tictactoe are -32000 to 32000, not 10",
+            "values of tictactoe are -32000 to 32000, got 10",
         ),
         (lambda: save_proofs("none", 3), "proofs must be iterable, got 3"),
         (lambda: save_proofs("none", [3]), "what write_proof returns, not 3"),

@@ -224,7 +224,7 @@ def test_other_positions():
     result = iterate(race.Position(2, 2, 0))
     with pytest.raises(PositionError, match="'5 5 0' cannot be reached from '2 2 0'"):
         result.value_of(race.Position())
-    with pytest.raises(PositionError, match=r"the states are of toys.race, not toys.ruin"):
+    with pytest.raises(PositionError, match=r"these states are of toys.race, not toys.ruin"):
         result.bounds_of(ruin.start())
 
 

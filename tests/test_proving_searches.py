@@ -190,11 +190,9 @@ def test_a_share_is_a_number_in_its_range(share):
         proving(share=share)
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"), [("ur:finkel", "chance"), ("chess", "play that can go round")]
-)
+@pytest.mark.parametrize(("name", "reason"), [("ur:finkel", "chance"), ("chess", "cycles")])
 def test_games_without_such_proofs(name, reason):
-    with pytest.raises(GameError, match=f"has {reason}: its searches try no proof"):
+    with pytest.raises(GameError, match=f"has {reason}, so its searches try no proof"):
         proving(load_game(name))
     assert ProvingSearcher(load_game(name), table=1, proof_share=0, ready=False).share == 0
 

@@ -397,7 +397,7 @@ def test_bad_arguments(big, name):
 
 
 def test_bad_arguments_together(big):
-    with pytest.raises(CutnodeError, match=r"depth must be 0 to 63 plies, got 64"):
+    with pytest.raises(CutnodeError, match=r"a depth is 0\.\.63 plies, not 64"):
         record_tree(big, 64)
     with pytest.raises(CutnodeError, match="minimax has no techniques to choose from"):
         record_tree(big, 2, search="minimax", exact=True)

@@ -135,7 +135,7 @@ def test_dice():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"nodes": 10}, "needs a limit of seconds"),
+        ({"nodes": 10}, "engine=auto needs seconds"),
         ({"seconds": 1, "depth": 3}, "depth limits one engine only"),
         ({"seconds": 1, "playouts": 3}, "playouts limits one engine only"),
     ],
@@ -183,7 +183,7 @@ def test_player_chooses_once():
     ("text", "words"),
     [
         ("engine=auto", "engine=auto': a player by auto needs a limit of seconds"),
-        ("engine=auto,nodes=5", "needs a limit of seconds"),
+        ("engine=auto,nodes=5", "engine=auto needs seconds"),
         ("engine=auto,seconds=1,depth=3", "depth does not go with engine=auto"),
         ("engine=auto,seconds=1,rave=3", "rave does not go with engine=auto"),
         ("engine=pn,seconds=1", "engine must be one of alphabeta, mcts, auto, got 'pn'"),

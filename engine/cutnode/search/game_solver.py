@@ -1,4 +1,7 @@
-"""Proofs of the values of positions, by whatever the game allows: tablebase, solver, or loops."""
+"""Proofs of the values of positions by the means that suit the game.
+
+These are a tablebase, the exact solver, df-pn, or the solver for games with cycles.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +26,19 @@ from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
 TRIALS = ("alphabeta", "pn")
-"""The engines that are tried alternately."""
+"""The engines that ``"auto"`` tries alternately."""
 
 TRIAL_NODES = 20_000
+"""The nodes of an engine's first turn."""
+
 TRIAL_GROWTH = 4
-"""The nodes of an engine's first turn, and by how much the next is longer."""
+"""The factor by which each turn is longer than the engine's last."""
 
 
 class GameSolver:
-    """The solver of one game: positions in its *tablebase* have an answer, others are proven.
+    """The solver of one game: it looks positions up in its *tablebase* and proves all others.
 
-    *memory* bounds the positions that are solved in memory where play can go round, in bytes.
+    *memory* is the limit in bytes for positions solved in memory, in games with cycles.
     """
 
     def __init__(
@@ -63,26 +68,27 @@ class GameSolver:
         self._stopped = False
 
     def prepare(self, engine: str = "alphabeta") -> None:
-        """Have compiled code ready."""
+        """Compile the code of an engine now."""
         for name in TRIALS if engine == "auto" else (engine,):
             self._solver(name)
 
     def stop(self) -> None:
-        """End what runs now, from any thread."""
+        """End the running proof, from any thread."""
         self._stopped = True
         if self._running is not None:
             self._running.stop()
 
     def progress(self) -> tuple[int, int | None, int | None]:
-        """Return the nodes of the proof that runs, and the bounds proven so far."""
+        """Return the nodes of the running proof, and the bounds proven so far."""
         return (0, None, None) if self._running is None else self._running.progress()
 
     def prove(
         self, kind: str, position: Any, options: ProofOptions, stop: threading.Event | None = None
     ) -> Result:
-        """Prove what *options* ask for, to ``"solve"`` or ``"analyse"``; *stop* ends it, too.
+        """Carry out a proof of some kind with its *options*; the event *stop* ends it as well.
 
-        To analyse is to prove the value of every legal move as well; limits are for all of it.
+        ``"solve"`` proves the value of the position, and ``"analyse"`` the value of every legal
+        move as well, within the limits in total.
         """
         goal = Goal(position, options.weak, kind == "analyse", options.at_least)
         limits = options.limits if stop is None else replace(options.limits, stop=stop)
@@ -101,7 +107,7 @@ class GameSolver:
         return replace(result, at_least=goal.at_least)
 
     def _solver(self, engine: str) -> Solver | LoopSolver | ProofNumberSolver:
-        """Return a solver of the game, which is made when it is needed first."""
+        """Return the solver for an engine, made when it is first needed."""
         if engine not in self._solvers:
             about = self.cls, self.table, self.threads, self.workers
             if engine == "pn":
@@ -113,11 +119,11 @@ class GameSolver:
         return self._solvers[engine]
 
     def _try_all(self, goal: Goal, limits: Limits) -> Result:
-        """Give the engines nodes alternately, more each time, until one has a proof.
+        """Alternate between the engines, with more nodes each time, until one finds a proof.
 
-        What is proven in a turn stays, whichever turn is the last.  Proof numbers ask nothing that
-        is known already.  Alpha-beta does: which values it asks about first depends on the whole
-        interval, and what it has answered before is in the table.
+        Bounds proven in any turn count in the result.  Only df-pn starts from the known bounds:
+        alpha-beta chooses its questions by the whole interval, and finds its earlier answers in the
+        table.
         """
         self.prepare("auto")
         clock = Clock(limits.seconds)
@@ -154,16 +160,16 @@ class GameSolver:
 
 
 def require_value(position: Any, at_least: int | None) -> None:
-    """:class:`CutnodeError` if no position of the game can have such a value."""
+    """Raise :class:`CutnodeError` if no position of the game can have this value."""
     most = most_value(position)
     if at_least is not None and abs(at_least) > most:
         raise CutnodeError(
-            f"values of {game_name(type(position))} are {-most} to {most}, not {at_least}"
+            f"values of {game_name(type(position))} are {-most} to {most}, got {at_least}"
         )
 
 
 def _joined(before: Result, result: Result) -> Result:
-    """Return the result of a turn with what those before it have found and it has not."""
+    """Return the result of a turn, completed by what earlier turns found."""
     joined = replace(
         result,
         lower=max(before.lower, result.lower),
@@ -183,9 +189,9 @@ def _joined(before: Result, result: Result) -> Result:
 
 
 def _why(engine: str, tried: dict[str, int], result: Result) -> str:
-    """Return why an engine's result is taken, in words."""
+    """Return in words why this engine's result was taken."""
     others = " and ".join(f"{name} {nodes:,}" for name, nodes in tried.items() if name != engine)
     if result.reason != "proven":
-        return f"no engine had a proof after {sum(tried.values()):,} nodes in their last turns"
+        return f"no engine found a proof in the {sum(tried.values()):,} nodes of the last turns"
     proven = f"proved it with {result.nodes:,} nodes in its last turn"
-    return f"{proven}; without a proof: {others}" if others else proven
+    return f"{proven}; no proof: {others}" if others else proven

@@ -1,13 +1,13 @@
-"""Proofs for games in which play can go round, where the value of a line depends on its past.
+"""Proofs for games with cycles, in which the value of a line of play depends on its past.
 
-Perfect play is that of the game without a memory: who can win does so in finitely many moves, and
-play that never ends is a draw.  So a position that a tablebase has is answered from it.  Without
-one, the positions that can be reached are solved in memory, if they fit.  Else an exact search goes
-deeper and deeper, with a repetition on the line of play as a draw.  What it says of a position then
-can depend on how play came there (graph-history interaction), in one direction only: a win that
-needs no repetition is one whatever was played before, while a draw by repetition is worth nothing
-on another line.  So the search's table keeps no score that a repetition took part in, and a proof
-here is a win or a loss whose lines all end, or a draw no line of which was cut off.
+Perfect play does not depend on the past: a player who can win does so in finitely many moves, and
+play that never ends is a draw.  So a position in a tablebase is looked up there.  Without one, the
+reachable positions are solved in memory, if they fit.  Otherwise an exact search deepens
+iteratively and counts a repetition on the line of play as a draw.  Its score of a position can
+depend on the path (graph-history interaction), but only in one direction: a win without
+repetitions is a win after any path, while a draw by repetition may not hold on another path.  So
+the table of this search keeps no score that depends on a repetition, and a proof is a win or a loss
+whose lines all end, or a draw none of whose lines was cut off.
 
 Sources: M. Campbell, "The graph-history interaction: on ignoring position history" (1985);
 A. Kishimoto and M. Mueller, "A general solution to the graph history interaction problem" (2004).
@@ -39,18 +39,18 @@ from cutnode.tablebases.solving import Settings
 from cutnode.tablebases.spaces import StoppedError
 
 DEFAULT_MEMORY = 512 << 20
-"""Bytes for positions that are solved in memory."""
+"""The default memory for solved positions, in bytes."""
 
 
 def has_loops(cls: Any) -> bool:
-    """Return whether in the game of a class the past of a line of play can matter."""
+    """Return whether values in the game of a class can depend on the past of a line of play."""
     return defines(cls, "reversible") or defines(cls, "drawn")
 
 
 class LoopSolver:
-    """Proves the values of positions of a game that can go round: see the module's text.
+    """Proves the values of positions of a game with cycles, as the module explains.
 
-    It is used as a :class:`~cutnode.search.solving.Solver` is.
+    Its interface is that of a :class:`~cutnode.search.solving.Solver`.
     """
 
     def __init__(
@@ -70,16 +70,16 @@ class LoopSolver:
         self._stopped = threading.Event()
 
     def stop(self) -> None:
-        """End what runs now, from any thread."""
+        """End the running proof, from any thread."""
         self._stopped.set()
         self._searcher.stop()
 
     def progress(self) -> tuple[int, int | None, int | None]:
-        """Return the nodes of the search that runs; bounds are known at its end."""
+        """Return the nodes of the running search; its bounds are known only at the end."""
         return self._searcher.nodes(), None, None
 
     def prove(self, goal: Goal, limits: Limits, known: tuple[int, int] | None = None) -> Result:
-        """Prove the value of a position, and of its moves; what is *known* helps nothing here."""
+        """Prove the value of a position, and of its moves; *known* bounds are not used."""
         if goal.scores:
             return self._with_scores(goal._replace(scores=False), limits)
         self._stopped.clear()
@@ -102,7 +102,7 @@ class LoopSolver:
         return self._search(position, weak, limits, clock)
 
     def _with_scores(self, goal: Goal, limits: Limits) -> Result:
-        """Prove the values of a position and of every legal move; the limits are for all of it."""
+        """Prove the values of a position and of every legal move, within the limits in total."""
         result = self.prove(goal, limits)
         nodes, spent, reason = result.nodes, result.seconds, result.reason
         moves = [] if outcome(result.position)[0] else legal_moves(result.position)
@@ -122,7 +122,7 @@ class LoopSolver:
         return replace(result, scores=scores, nodes=nodes, seconds=spent, reason=reason)
 
     def _search(self, position: Any, weak: bool, limits: Limits, clock: Clock) -> Result:
-        """Search deeper and deeper until the value is proven or a limit is reached."""
+        """Search with iterative deepening until the value is proven or a limit is reached."""
         spent = clock.elapsed()
         seconds = None if limits.seconds is None else max(1e-3, limits.seconds - spent)
         self._searcher.prepare()
@@ -154,7 +154,7 @@ class LoopSolver:
         )
 
     def _unknown(self, position: Any, weak: bool, reason: str, clock: Clock) -> Result:
-        """Return that nothing is proven."""
+        """Return a result with nothing proven."""
         most = 1 if weak or is_decisive(self.cls) else most_value(position)
         return Result(
             position=position,

@@ -1,8 +1,8 @@
-"""Searches that try to prove the value, too.
+"""Searches that also try to prove the value.
 
-The exact solver answers many positions within milliseconds whose end no search of limited depth
-comes to see; where it fails, a part of the time is lost.  A game says in its ``PROFILE`` which
-part, ``solver.proof_share``, or nothing if it is better off without.
+The exact solver settles in milliseconds many positions whose end is beyond the horizon of a
+depth-limited search; where it fails, some time is lost.  A game's ``PROFILE`` sets the share of the
+time to risk, ``solver.proof_share``, and sets none if attempts do not pay.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from cutnode.storage.tables import Table
 
 
 def proof_share_of(cls: Any, chosen: float | None = None) -> float:
-    """Return the part of a search's limits in which it tries a proof: as *chosen*, or the game's.
+    """Return the share of a search's limits to spend on a proof: *chosen*, or the game's own.
 
-    :class:`CutnodeError` if there is no such part; :class:`GameError` if no proof of the game's
-    values can be a part of a search.
+    Raise :class:`CutnodeError` if the share is out of range, and :class:`GameError` if searches of
+    the game cannot include a proof.
     """
     share = profile_of(cls).proof_share
     if chosen is not None:
         share = SOLVER[PROOF_SHARE].checked(chosen, "proof_share")
     if share and (defines(cls, "chance") or has_loops(cls)):
-        reason = "chance" if defines(cls, "chance") else "play that can go round"
+        reason = "chance" if defines(cls, "chance") else "cycles"
         raise GameError(
-            f"{game_name(cls)} has {reason}: its searches try no proof, so their proof_share is 0, "
-            f"not {share:g}"
+            f"{game_name(cls)} has {reason}, so its searches try no proof: proof_share must be 0, "
+            f"got {share:g}"
         )
     return share
 
@@ -52,7 +52,7 @@ def proof_share_of(cls: Any, chosen: float | None = None) -> float:
 class ProvingSearcher(Searcher):
     """A :class:`Searcher` that tries to prove the value once it has a move.
 
-    *proof_share* is the part of its limits that this takes at most: see :class:`cutnode.Engine`.
+    *proof_share* is the largest share of its limits to spend on it: see :class:`cutnode.Engine`.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class ProvingSearcher(Searcher):
         self.share = proof_share_of(class_of(game), proof_share)
         self.solver: Solver | None = None
         self.attempt: ProofAttempt | None = None
-        """That of the search that runs, or of the last."""
+        """The attempt at a proof of the current or last search."""
         super().__init__(
             game, table=table, threads=threads, workers=workers, ready=False, **options
         )
@@ -77,31 +77,31 @@ class ProvingSearcher(Searcher):
             self.prepare()
 
     def prepare(self) -> None:
-        """Have the compiled search and the solver ready."""
+        """Compile the search and the solver now."""
         super().prepare()
         if self.share and self.solver is None:
             about = self.cls, self.table, self.threads, self.workers
             self.solver = Solver(*about, tablebase=self.tablebase)
 
     def stop(self) -> None:
-        """End the search that runs now, from any thread; it returns its best so far at once."""
+        """End the running search, from any thread; it returns its best so far at once."""
         super().stop()
         if self.solver is not None:
             self.solver.stop()
 
     def nodes(self) -> int:
-        """Return the nodes of the search that runs, or of the last, by all threads."""
+        """Return the nodes of the current or last search, of all threads."""
         return super().nodes() + (0 if self.attempt is None else self.attempt.nodes())
 
     def reset(self) -> None:
-        """Count nodes from zero again, before a search begins."""
+        """Reset the node counts, before a search begins."""
         super().reset()
         self.attempt = None
 
     def _attempt(
         self, position: Any, options: SearchOptions, limits: Limits
     ) -> ProofAttempt | None:
-        """Return the attempt of a search that asks for one move, as deep as it comes."""
+        """Return an attempt, for a search of one line without restrictions of depth or moves."""
         asks_more = options.depth is not None or options.lines > 1 or options.moves is not None
         self.attempt = None
         if self.solver is not None and not asks_more:
@@ -113,9 +113,9 @@ class ProvingSearcher(Searcher):
 
 
 class ProofAttempt:
-    """An attempt at a proof between two depths of a search, by the exact solver.
+    """An attempt at a proof by the exact solver, between two depths of a search.
 
-    It takes a *share* of the *limits*, and *scale* is the ``win`` and the ``step`` of the scores.
+    It may use a *share* of the *limits*; *scale* is the ``win`` and the ``step`` of scores.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class ProofAttempt:
         self.line: Line | None = None
 
     def __call__(self, deepening: Deepening) -> Line | None:
-        """Try it if it is time to, once; return the best line of play if the value is proven."""
+        """Make the attempt once, when it is due; return the best line if the value is proven."""
         if self.proof is not None or not self._is_due(deepening):
             return None
         deepening.rest()
@@ -156,7 +156,7 @@ class ProofAttempt:
         return self.line
 
     def _is_due(self, deepening: Deepening) -> bool:
-        """Return whether the search has taken so much of its limits that a proof may be tried."""
+        """Return whether the search has used ``1 / FIRST_SHARE`` of its limits."""
         clock = deepening.clock
         if clock.held:
             return False
@@ -173,7 +173,7 @@ class ProofAttempt:
         )
 
     def _line(self, proof: Result, move: int) -> Line:
-        """Return the line of a proof, or by the seed another move that is as good."""
+        """Return the line of a proof, or with a seed one of the equally good moves."""
         assert proof.value is not None
         distance = min(FAR + len(proof.pv), FARTHEST)
         value = final_score(proof.value, distance, self.win, self.step)
@@ -185,14 +185,14 @@ class ProofAttempt:
         return Line(move, value, line)
 
     def nodes(self) -> int:
-        """Return the nodes that it took, or has taken by now."""
+        """Return the nodes that the attempt has used so far."""
         return self.solver.progress()[0] if self.proof is None else self.proof.nodes
 
     def explained(self, result: SearchResult) -> SearchResult:
-        """Return a result that says what came of the attempt."""
+        """Return the result with the outcome of the attempt added."""
         if self.proof is None:
             return result
         if self.line is None:
-            return replace(result, why=f"alphabeta, as {self.proof.nodes:,} nodes were no proof")
+            return replace(result, why=f"alphabeta; no proof in {self.proof.nodes:,} nodes")
         why = f"the exact solver: {self.proof.meaning()}"
         return replace(result, exact=self.win == 0, why=why)

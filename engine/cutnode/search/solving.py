@@ -1,8 +1,8 @@
 """The exact solver of one game: threads that prove the value of a position, and the result.
 
-A proof is a series of null-window searches, one of which asks whether the value is at least a
-bound.  Before it, a search of limited depth guesses the first bound and leaves its moves in the
-table: in games whose estimates predict values, at a thousandth of the cost of the proof.
+A proof is a series of null-window searches, each of which asks whether the value reaches some
+bound.  A depth-limited search before it guesses the first bound and leaves its moves in the
+table: in games whose estimates predict values, it costs a thousandth of the proof.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ from cutnode.tablebases.tablebase import Tablebase
 from cutnode.tablebases.tables import POINTS
 
 LINE_FACTOR = 2
-"""The proof of a value and the search for its line may together visit so many times the nodes to
-which the proof is limited: where a game's ``bounds`` know who wins, the line is all the work."""
+"""The node limit of a proof and the search for its line together, in node limits of the proof
+alone.  If a game's ``bounds`` know who wins, finding the line is all the work."""
 
 
 def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
     """Return the memory of a thread that solves positions of a class.
 
-    Lines end in the *tablebase* if it has values, and not only who wins where they are larger.
+    Lines end in the *tablebase* if it knows values, and not just the winner of a game in points.
     """
     memory = Memory(cls, search_dtype(cls))
     if tablebase is not None and (tablebase.kind == POINTS or value_limit(cls) == 1):
@@ -68,18 +68,18 @@ def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
 
 
 class Goal(NamedTuple):
-    """What is to be proven of a position."""
+    """The goal of a proof: a position, and what to prove about it."""
 
     position: Any
     weak: bool
     scores: bool = False
-    """Whether the values of all moves are wanted, too."""
+    """Whether to prove the values of all moves as well."""
     at_least: int | None = None
-    """The only question: is the value at least this?"""
+    """The value to ask about, if the proof is only of whether the value reaches it."""
 
 
 class ProofSettings(NamedTuple):
-    """The settings of a proof, explained at ``cutnode.kernels.solver.solve_batch``."""
+    """The settings of a proof, as ``cutnode.kernels.solver.solve_batch`` explains them."""
 
     weak: bool = False
     line: int = 0
@@ -88,7 +88,7 @@ class ProofSettings(NamedTuple):
 
 
 class ProofTask(KernelLoop):
-    """One thread's proofs of the values of some positions, with a table and a memory."""
+    """One thread's proofs of the values of some positions, with its table and memory."""
 
     rate = 0.0
 
@@ -128,12 +128,12 @@ class ProofTask(KernelLoop):
         self.search["stop_at"][0] = -1
         self.seconds = np.zeros(len(positions))
         self.rivals: Sequence[ProofTask] = ()
-        """Tasks with the same position, which end when this one has proven its value."""
+        """Tasks with the same position, stopped when this one has proven its value."""
 
     def work(self) -> None:
         """Solve the positions.
 
-        :class:`ContractError` if one of those that are met breaks the contract.
+        Raise :class:`ContractError` if the search meets a position that breaks the contract.
         """
         self.clock.release()
         self._call(self.rows, self.settings.sharing)
@@ -143,9 +143,9 @@ class ProofTask(KernelLoop):
                 rival.stop()
 
     def attempt(self, nodes: int) -> bool:
-        """Solve the only position in this thread, with so many nodes at most.
+        """Solve the only position in this thread, with at most *nodes* nodes.
 
-        Return whether that was enough, or all that the limits allow.  What is proven stays.
+        Return whether it was solved, or the limits allow no more nodes.  Proven bounds are kept.
         """
         self.search["node_limit"][0] = min(nodes, self.most_nodes) - 1
         self.search["line_limit"][0] = nodes
@@ -160,14 +160,14 @@ class ProofTask(KernelLoop):
         return bool(done)
 
     def _require_sound(self) -> None:
-        """Take the times; :class:`ContractError` if a position that was met breaks the contract."""
+        """Read the times; raise :class:`ContractError` if a position broke the contract."""
         if self.search["stop"][0] in (VALUE, MOVES):
             violation = self.memory.position("violation", self.example)
             raise contract_violation(violation, int(self.search["stop"][0]))
         self.seconds = self.rows["ticks"] * self.seconds_per_tick()
 
     def seconds_per_tick(self) -> float:
-        """Return the rate of the counter, measured once in a process."""
+        """Return the seconds per tick of the counter, measured once per process."""
         if not ProofTask.rate:
             ProofTask.rate = seconds_per_tick(self._read_counter)
         return ProofTask.rate
@@ -177,11 +177,11 @@ class ProofTask(KernelLoop):
         return int(self.search["ticks"][0])
 
     def open_table(self) -> None:
-        """Make the table ready for several threads; before any of them starts."""
+        """Prepare the table for several threads, before any of them starts."""
         self._call(self.rows[:0], PREPARE_TABLE)
 
     def enlarge_table(self, entries: int) -> None:
-        """Make room for so many more entries of threads that go on with a search."""
+        """Make room for *entries* more entries, before threads continue a search."""
         self.search["node_limit"][0] = entries
         self._call(self.rows[:0], ENLARGE_TABLE)
         self.search["node_limit"][0] = self.most_nodes - 1
@@ -194,18 +194,20 @@ class ProofTask(KernelLoop):
 
 @dataclass(frozen=True, slots=True)
 class Presearch:
-    """The results of searches of limited depth that go before the proofs of positions."""
+    """The results of the depth-limited searches before the proofs of positions."""
 
     guesses: list[int]
     """The score of each position, or ``INFINITE`` if it was not searched."""
     purpose: int
-    """Part of the keys under which the searches left their moves in the table."""
+    """The word in the table keys of the moves that the searches left."""
     nodes: list[int]
+    """Nodes visited for each position."""
     seconds: list[float]
+    """Seconds spent on each position."""
     left: Limits
-    """The limits that are left to the proof of each."""
+    """The limits that remain for each proof."""
     ended: str
-    """Why the searches, and so the proofs, were ended early; "" if they were not."""
+    """Why the searches, and so the proofs, ended early; "" if they did not."""
 
 
 def presearch(
@@ -216,11 +218,11 @@ def presearch(
     cold: bool = False,
     searcher: Searcher | None = None,
 ) -> Presearch | None:
-    """Search positions of one class as deep as their game says; return None if it does not.
+    """Search positions of one class to their game's ``scout`` depth; return None if it has none.
 
-    It takes at most ``1 / SCOUTING_SHARE`` of the *limits* of each position, and the proof has
-    the rest.  *cold*: what is found of a position does not depend on the others.  *searcher* is one
-    with that table and the techniques of the game, by default a new one.
+    Each search takes at most ``1 / SCOUTING_SHARE`` of the *limits* of its position, and leaves the
+    rest to the proof.  With *cold*, the table is emptied before each position.  *searcher* uses the
+    same table and the game's techniques; by default, a new one is made.
     """
     cls = type(positions[0])
     if not defines(cls, "scout"):
@@ -261,22 +263,24 @@ def presearch(
 
 
 SHORT_NODES = 1_000
-"""What is proven in so many nodes is proven in the caller's thread: see ``INLINE_NODES``."""
+"""The nodes of a first attempt in the caller's thread: see ``INLINE_NODES``."""
 
 FIRST_ROUND = 1 << 17
+"""The nodes of the first round of threads, after which the shared region of the table grows."""
+
 ROUND_GROWTH = 4
-"""Threads search so many nodes, and then so many times as many: they come back so that the region
-of the table that they share grows with the search."""
+"""The factor by which each round has more nodes than the one before."""
 
 DEFAULT_MEGABYTES = 256
-"""The size of the table of searches that are given none."""
+"""The size in MiB of the table of proofs that are given none."""
 
 
 class Solver:
-    """Proves the values of positions of one game, one after the other, with some threads.
+    """Proves the values of positions of one game, one after another, with some threads.
 
-    Its memory and the compiled code stay ready.  All of a *book* is put into the table before each
-    proof, in 50 nanoseconds for each position.  Lines of play end where the *tablebase* has values.
+    It keeps its memory and compiled code ready.  Before each proof it stores the whole *book* in
+    the table, which takes 50 nanoseconds per position.  Lines of play end where the *tablebase* has
+    values.
     """
 
     def __init__(
@@ -300,14 +304,14 @@ class Solver:
         if defines(cls, "scout"):
             self.presearcher = Searcher(cls, table=table, threads=threads, workers=workers)
         self.running: list[ProofTask] = []
-        """Those of the position that is being solved,"""
+        """The running tasks."""
         self.spent = 0
-        """the nodes before them,"""
+        """The nodes of the rounds before the running tasks."""
         self.stopped = False
-        """and whether it was to end."""
+        """Whether :meth:`stop` was called during the proof."""
 
     def stop(self) -> None:
-        """End what runs now, from any thread."""
+        """End the running proof, from any thread."""
         self.stopped = True
         if self.presearcher is not None:
             self.presearcher.stop()
@@ -315,7 +319,7 @@ class Solver:
             task.stop()
 
     def progress(self) -> tuple[int, int | None, int | None]:
-        """Return the nodes of the proof that runs, and the bounds proven so far."""
+        """Return the nodes of the running proof, and the bounds proven so far."""
         tasks = self.running
         if not tasks:
             return 0, None, None
@@ -326,7 +330,7 @@ class Solver:
     def prove(
         self, goal: Goal, limits: Limits, known: tuple[int, int] | None = None, line: int = 2
     ) -> Result:
-        """Prove the value of a position; *known* bounds it.  *line* is as for ``solve_batch``."""
+        """Prove the value of a position within *known* bounds; *line* is as in ``solve_batch``."""
         if goal.scores:
             return with_scores(self.prove, goal, limits, known)
         if goal.at_least is not None:
@@ -354,10 +358,10 @@ class Solver:
                 self.running = []
             tasks = [task for each in reversed(rounds) for task in each]
         rows = np.concatenate([task.rows.view(np.ndarray) for task in tasks])
-        # Of two that have a proof, one may have been ended before its line was found.
+        # If two tasks have a proof, one may have been stopped before it found its line.
         row = rows[int(np.lexsort((-rows["length"], rows["upper"] - rows["lower"]))[0])]
         row["lower"], row["upper"] = rows["lower"].max(), rows["upper"].min()
-        # Threads of a round come back at a number of nodes, which may be no limit of the search.
+        # The node limit of a round need not be the node limit of the search.
         reasons = {int(reason) for reason in rows["reason"][: len(rounds[-1])]}
         row["reason"] = CALLED if self.stopped else max(reasons - {NODES}, default=NODES)
         for name in ("nodes", *TableUse.__slots__):
@@ -367,7 +371,7 @@ class Solver:
             row["nodes"] += presearched.nodes[0]
             seconds += presearched.seconds[0]
         result = proof_result(weak, ended, position, row, seconds)
-        if ended == "interrupted":  # a loop that solves has to hear of it, proven or not
+        if ended == "interrupted":  # callers that solve in a loop need to know, proven or not
             result = replace(result, reason=ended)
         return result
 
@@ -380,9 +384,9 @@ class Solver:
         presearched: Presearch | None,
         ended: str,
     ) -> str:
-        """Prove in rounds of threads what the first did not; return why that ended early.
+        """Continue the proof in rounds of all threads; return why it ended early.
 
-        One thread needs one round, and none comes after that with the whole table.
+        One thread needs a single round, and the round with the whole table is the last.
         """
         threads = 1 if ended else self.threads
         clock, share = Clock(limits.seconds), FIRST_ROUND
@@ -402,7 +406,7 @@ class Solver:
                 self._task(position, these, settings, known, presearched, thread)
                 for thread in range(threads)
             ]
-            if len(rounds) > 1 and presearched is None:  # far questions were asked before
+            if len(rounds) > 1 and presearched is None:  # earlier rounds asked the distant bounds
                 for task in tasks:
                     task.rows["guess"] = min(max(0, known[0]), known[1])
             self.spent = int(rows["nodes"].sum())
@@ -437,7 +441,7 @@ class Solver:
         )
 
     def _run(self, limits: Limits, ended: str, nodes: int) -> str:
-        """Run the tasks, to end at once if it has *ended*; return why they ended early."""
+        """Run the tasks, or end at once if *ended* is set; return why they ended early."""
         if len(self.running) > 1:
             try:
                 self.running[0].enlarge_table(nodes // 2)
@@ -448,7 +452,7 @@ class Solver:
         return run(self.running, limits.stops, reason=ended, workers=self.workers)
 
     def ask(self, goal: Goal, limits: Limits) -> Result:
-        """Prove whether a position has a value at least, in one null window."""
+        """Prove in one null window whether the value of a position reaches ``goal.at_least``."""
         position, at_least = coerce(goal.position), goal.at_least
         assert at_least is not None
         whole = Goal(position, weak=False)
@@ -480,7 +484,7 @@ class Solver:
 def with_scores(
     prove: Callable[..., Result], goal: Goal, limits: Limits, known: tuple[int, int] | None
 ) -> Result:
-    """Prove the value of a position, and that of every legal move; the limits are for all of it.
+    """Prove the values of a position and of every legal move, within the limits in total.
 
     *known* bounds the value of the position.
     """
@@ -516,7 +520,7 @@ REASONS = {NODES: "node limit", TIME: "time limit"}
 
 
 def write_row(row: Any, result: Result) -> None:
-    """Write a result as the kernel writes it: the inverse of :func:`proof_result`."""
+    """Write a result into a row as the kernel does: the inverse of :func:`proof_result`."""
     row["lower"], row["upper"], row["nodes"] = result.lower, result.upper, result.nodes
     codes = {text: code for code, text in REASONS.items()}
     row["reason"] = RUNNING if result.proven else codes.get(result.reason, CALLED)
@@ -528,7 +532,7 @@ def write_row(row: Any, result: Result) -> None:
 def proof_result(
     weak: bool, ended: str, position: Any, row: Any, seconds: float, engine: str = "alphabeta"
 ) -> Result:
-    """Make a result of what the kernel wrote about a position."""
+    """Make a result from the row that the kernel wrote about a position."""
     lower, upper = int(row["lower"]), int(row["upper"])
     proven = lower == upper
     if row["reason"] == PLIES and not proven:
@@ -553,12 +557,12 @@ def proof_result(
 
 
 def lines_too_long(cls: Any) -> ContractError:
-    """Return the error of lines of play longer than ``MAX_PLIES``."""
+    """Return the error for lines of play longer than ``MAX_PLIES``."""
     return ContractError(f"{game_name(cls)} breaks the contract: {too_long(cls)}")
 
 
 def require_solvable(cls: type) -> None:
-    """:class:`GameError` if no proof is for the game of a class."""
+    """Raise :class:`GameError` if the solvers do not support the game of a class."""
     if defines(cls, "chance"):
         raise GameError(
             f"{game_name(cls)} has chance: iterate() solves such games, not the exact solver"
@@ -566,7 +570,7 @@ def require_solvable(cls: type) -> None:
 
 
 def require_batches(cls: type) -> None:
-    """:class:`GameError` if the solver of batches is not for the game of a class."""
+    """Raise :class:`GameError` if batches of the game of a class cannot be solved."""
     require_solvable(cls)
     for verb, reason in (
         ("reversible", "repetition"),
@@ -574,7 +578,7 @@ def require_batches(cls: type) -> None:
     ):
         if defines(cls, verb):
             raise GameError(
-                f"{game_name(cls)} has {reason}: its positions are solved one by one, by solve(), "
+                f"{game_name(cls)} has {reason}: solve its positions one by one with solve(), "
                 f"or in a batch with a tablebase that has them all"
             )
 
@@ -586,10 +590,10 @@ def _shared_table() -> Table:
 
 @contextlib.contextmanager
 def table_for(table: Table | int | None) -> Iterator[Table]:
-    """Hold a table that nobody else uses meanwhile: the given one, or one with nothing in it.
+    """Yield a table for exclusive use: the given one, a new one, or an empty one.
 
-    A number is the size of a new one in MiB.  :class:`CutnodeError` if the one that is given is in
-    use, or is none.
+    A number is the size of a new table in MiB.  Raise :class:`CutnodeError` if the given table is
+    in use, or not a table.
     """
     if table is not None:
         with holding(table) as held:

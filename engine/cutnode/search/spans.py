@@ -1,7 +1,7 @@
-"""Positions in a queue, from which threads take spans, and what proves the values of each.
+"""A queue of positions, from which threads take spans, and the workers that prove their values.
 
-Spans are large at first and small at the end, so that threads end together, and each is one call
-of a compiled loop.
+Each span is one call of a compiled loop.  Spans are large at first and small at the end, so that
+the threads finish together.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
 LARGEST_SPAN = 4096
+"""The most positions of a span."""
+
 SPANS_EACH = 8
-"""A span is at most so many positions, and, with several threads, at most one of so many equal
-parts for each of them of those that are left.  To begin one takes 0.1 ms."""
+"""With several threads, the parts per thread into which the remaining positions are divided; a span
+is at most one of them.  Starting a span takes 0.1 ms."""
 
 
 class Spans:
-    """A queue of positions to do, of which threads take spans."""
+    """A queue of positions, from which threads take spans."""
 
     def __init__(self, todo: Iterable[tuple[int, int]], threads: int):
         self._todo = list(todo)[::-1]
@@ -38,7 +40,7 @@ class Spans:
         self._lock = threading.Lock()
 
     def take(self) -> tuple[int, int] | None:
-        """Return the first of the next positions to do, and the one after the last, or None."""
+        """Return the first position of the next span and the one after its last, or None."""
         with self._lock:
             if not self._todo:
                 return None
@@ -51,9 +53,9 @@ class Spans:
 
 
 class SpanWorker(ThreadTask):
-    """A thread of a batch: it takes spans of positions, and gives away the rows of those done.
+    """A thread of a batch: it takes spans of positions, and hands over the finished rows.
 
-    *keep* is called with the number of a position, and the rows of it and those that follow.
+    It calls *keep* with the number of a position, and the rows of this one and the next ones.
     """
 
     def __init__(self, keep: Callable[[int, Any], None]):
@@ -61,14 +63,14 @@ class SpanWorker(ThreadTask):
         super().__init__(end=self.ended.set)
         self.keep = keep
         self.lock = threading.Lock()
-        """The batch has ended: what is left of it is not done."""
+        """The lock that guards the rows and counts of the current span."""
         self.spans = Spans((), 1)
         self.before = 0
-        """The positions that are done, of earlier spans."""
+        """The number of positions done in earlier spans."""
 
     @property
     def done(self) -> int:
-        """The positions that are done, of all spans."""
+        """The number of positions done in all spans."""
         return self.before
 
     def work(self) -> None:
@@ -76,11 +78,11 @@ class SpanWorker(ThreadTask):
             self.do(*span)
 
     def do(self, first: int, last: int) -> None:
-        """Do a span of positions; if the batch has ended, as little as possible."""
+        """Work on a span of positions, or do as little as possible if the batch has ended."""
         raise NotImplementedError
 
     def keep_so_far(self) -> None:
-        """Give away what was done of the span that is under way."""
+        """Hand over the rows of the current span that are done."""
 
 
 class LoopWorker(SpanWorker):
@@ -89,7 +91,7 @@ class LoopWorker(SpanWorker):
     def __init__(self, keep: Callable[[int, Any], None]):
         super().__init__(keep)
         self.task: KernelLoop
-        """What does the span of now."""
+        """The task of the current span."""
         self.first = self.seen = self.kept = 0
 
     @property
@@ -98,7 +100,7 @@ class LoopWorker(SpanWorker):
             return self.before + int(self.task.control["current"])
 
     def rows(self, part: slice) -> Any:
-        """Return what was found of some positions of the span."""
+        """Return the rows of some positions of the span."""
         raise NotImplementedError
 
     def look(self) -> str:
@@ -113,14 +115,14 @@ class LoopWorker(SpanWorker):
         return self.task.patience()
 
     def carry_out(self, count: int) -> None:
-        """Do the task, which has the next *count* positions, and give away their rows."""
+        """Run the task on the next *count* positions, and hand over their rows."""
         if self.ended.is_set():
             self.task.stop()
         self.task.work()
         self.finish(count)
 
     def finish(self, count: int) -> None:
-        """Give away what is known of the first *count* positions of the span."""
+        """Hand over the rows of the first *count* positions, and end the span."""
         with self.lock:
             self._give(count)
             self.before += count
@@ -128,9 +130,9 @@ class LoopWorker(SpanWorker):
             self.seen = self.kept = 0
 
     def keep_so_far(self) -> None:
-        """Give away what was done of the span when this was called the last time.
+        """Hand over the rows that were done at the previous call.
 
-        Not what is done now: a processor may show that first, and the last rows later.
+        Rows done since then wait: the count may become visible to this thread before the rows do.
         """
         with self.lock:
             self._give(self.seen)
@@ -149,9 +151,9 @@ def work_through(
     stops: Sequence[threading.Event],
     look: Callable[[], None],
 ) -> str:
-    """Let each worker, in a thread, take spans until there are no more.
+    """Let workers take spans, each in a thread, until none are left.
 
-    *look* is called now and then.  Returns why the work was ended early, or "".
+    *look* is called every now and then.  Return why the work ended early, or "".
     """
     for worker in workers:
         worker.spans = spans
@@ -159,7 +161,7 @@ def work_through(
 
 
 class ProofWorker(LoopWorker):
-    """One thread of a batch of proofs; rows are those of the kernel, and have ``seconds`` too."""
+    """One thread of a batch of proofs; its rows are the kernel's, together with their seconds."""
 
     def __init__(
         self,
@@ -195,7 +197,7 @@ class ProofWorker(LoopWorker):
     def do(self, first: int, last: int) -> None:
         """Prove the values of a span of positions.
 
-        One by one if searches go before the proofs, so that none depends on another.
+        If searches precede the proofs, do them one by one, so that none depends on another.
         """
         step = last - first if self.presearcher is None else 1
         for at in range(first, last, step):
@@ -232,11 +234,12 @@ def proof_workers(
     settings: ProofSettings,
     tablebase: Tablebase | None = None,
 ) -> list[ProofWorker]:
-    """Return workers that prove the values of positions, with a table that they share.
+    """Return workers that prove the values of positions, and share the table.
 
-    Each has a part as large of its own if positions start from nothing, or if searches go before
-    the proofs.  Of 1128 positions after five moves of Connect Four on 6x5, two threads with a
-    table each visited 1.5 times the nodes of one, and with one for both as many as one.
+    If positions start from an empty table, or searches precede the proofs, each worker gets an
+    equal part of it as its own table.  For 1128 positions after five moves of Connect Four on 6x5,
+    two threads with separate tables visited 1.5 times the nodes of one thread, and with a shared
+    table as many as one.
     """
     cls = class_of_all(positions)
     apart = threads > 1 and (settings.cold or defines(cls, "scout"))

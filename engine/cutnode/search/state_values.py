@@ -1,4 +1,4 @@
-"""The values that value iteration finds: a result, and the bounds of all states."""
+"""The results of value iteration: the value of a position, and the bounds of all states."""
 
 from __future__ import annotations
 
@@ -18,32 +18,35 @@ from cutnode.search.results import PositionResult
 
 @dataclass(frozen=True, slots=True)
 class ValueIterationResult(PositionResult):
-    """The result of value iteration: bounds of a position, and of all that it leads to.
-
-    *value* is the value for the mover, or None if its bounds are not within *tolerance* of each
-    other; the truth is always within *lower* and *upper*.
-    """
+    """The result of value iteration: the value of a position, and the bounds of all states."""
 
     position: Any
+    """The position."""
     value: float | None
+    """The value for the player to move; None if its bounds are not within *tolerance*."""
     lower: float
+    """The proven lower bound of the value."""
     upper: float
+    """The proven upper bound of the value."""
     tolerance: float
+    """The distance of bounds within which a value counts as proven."""
     best_move: int | None
-    """None if chance decides, or the game is over."""
+    """The best move; None if chance decides, or the game is over."""
     scores: dict[int, float | None]
-    """The value for the mover of each legal move, or of each outcome of chance by its number."""
+    """The value of each legal move, or of each outcome of chance by its index, for the player to
+    move here."""
     decisions: int
-    """States (classes of equivalent positions) in which a player moves,"""
+    """States (classes of equivalent positions) in which a player moves."""
     chances: int
-    """in which chance decides,"""
+    """States in which chance decides."""
     finished: int
-    """and in which the game is over."""
+    """States in which the game is over."""
     sweeps: int
-    """The most times that the bounds of any state were computed."""
+    """The most times that the bounds of any one state were computed."""
     updates: int
-    """How many times that was done, all states together."""
+    """The computations of bounds, over all states."""
     seconds: float
+    """Seconds spent."""
     reason: str
     """Why it ended: proven, bounds stay apart, time limit, stopped, or interrupted."""
     states: States = field(repr=False, compare=False)
@@ -51,30 +54,30 @@ class ValueIterationResult(PositionResult):
 
     @property
     def proven(self) -> bool:
-        """Whether both bounds agree."""
+        """Whether the bounds agree within *tolerance*."""
         return self.value is not None
 
     @property
     def positions(self) -> int:
-        """All states."""
+        """The number of states."""
         return self.decisions + self.chances + self.finished
 
     @property
     def nodes(self) -> int:  # type: ignore[override]
-        """All states, as :attr:`positions`."""
+        """The number of states: an alias of :attr:`positions`."""
         return self.positions
 
     @property
     def pv(self) -> tuple[int, ...]:  # type: ignore[override]
-        """The best move alone, if there is one: chance decides what follows."""
+        """The best move alone, if there is one, as chance decides what follows."""
         return () if self.best_move is None else (self.best_move,)
 
     def bounds_of(self, position: Any) -> tuple[float, float]:
-        """Return bounds of another position; :class:`PositionError` if play does not reach it."""
+        """Return the bounds of a reachable position; raise :class:`PositionError` for others."""
         return self.states.bounds_of(position)
 
     def value_of(self, position: Any) -> float:
-        """Return the value of another position for its mover: the middle of its bounds."""
+        """Return the value of a reachable position for its player to move, mid of its bounds."""
         return sum(self.bounds_of(position)) / 2
 
     def meaning(self) -> str:
@@ -88,7 +91,7 @@ class ValueIterationResult(PositionResult):
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with positions and moves in the game's own notation.
 
-        The scores of outcomes of chance are named by the positions that they lead to.
+        Scores of outcomes of chance have the positions after them as keys.
         """
         best = None if self.best_move is None else move_text(self.position, self.best_move)
         return self._about() | {
@@ -138,7 +141,7 @@ class ValueIterationResult(PositionResult):
 
 
 class States:
-    """The bounds of the values of all states that can be reached from *root*."""
+    """The bounds of the values of all states reachable from *root*."""
 
     def __init__(self, root: Any, keys: Any, slots: Any, bounds: Any):
         self.root = root
@@ -148,10 +151,13 @@ class States:
         return len(self._bounds)
 
     def bounds_of(self, position: Any) -> tuple[float, float]:
-        """Return those of a position for its mover; :class:`PositionError` if it has none."""
+        """Return the bounds of a position for its player to move.
+
+        Raise :class:`PositionError` if it cannot be reached.
+        """
         if type(position) is not type(self.root):
             raise PositionError(
-                f"the states are of {game_name(type(self.root))}, not {game_name(type(position))}"
+                f"these states are of {game_name(type(self.root))}, not {game_name(type(position))}"
             )
         word = canonical(coerce(position))[0]
         state = int(self._slots[slot_of(word, self._keys, self._slots)]) - 1
@@ -162,7 +168,7 @@ class States:
         return lower, upper
 
     def bounds_behind(self, position: Any, child: Any) -> tuple[float, float]:
-        """Return those of a move or an outcome of chance, for the mover of *position*."""
+        """Return the bounds after a move or an outcome of chance, for the mover of *position*."""
         again = same_after_chance if chance(position) else moves_again
         lower, upper = self.bounds_of(child)
         return (lower, upper) if again(position, child) else (-upper, -lower)

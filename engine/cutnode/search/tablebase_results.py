@@ -1,4 +1,4 @@
-"""Results that a tablebase gives without a search."""
+"""Results from a tablebase, without a search."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from cutnode.tablebases.tables import DISTANCES
 def result_of(
     base: Tablebase, position: Any, *, weak: bool, scores: bool = False, line: bool = True
 ) -> Result | None:
-    """Return what a tablebase says of a position, with *scores* of every move, with a *line* of it.
+    """Return a tablebase's result for a position, optionally with move *scores* and a *line*.
 
-    None if it does not know it, or if a rule by which the game is drawn, such as a count of moves,
-    would end the line of best play: a tablebase knows nothing of that.
+    None if the position is not in it, or if a rule that draws the game, such as a count of moves,
+    would end the line of best play: a tablebase does not know such rules.
     """
     known = value_and_line(base, position, weak, line)
     if known is None:
@@ -53,9 +53,9 @@ def result_of(
 def value_and_line(
     base: Tablebase, position: Any, weak: bool, wanted: bool = True
 ) -> tuple[int, list[int]] | None:
-    """Return the value of a position in the game's own scale, and best play if that is *wanted*.
+    """Return the value of a position on the game's own scale, and best play if *wanted*.
 
-    Where distances are kept, the value is that of the end of the line.
+    If the tablebase holds distances, the value is taken from the end of the line.
     """
     entry = base.entry(position)
     if entry is None:
@@ -83,9 +83,9 @@ def value_and_line(
 def lines_of(
     base: Tablebase, position: Any, moves: list[int] | None, most: int, win: int, step: int
 ) -> tuple[Line, ...] | None:
-    """Return the best lines of play, at *most* so many, with their scores for the mover.
+    """Return the best lines of play, at most *most*, with their scores for the player to move.
 
-    *moves* are the ones to choose from; *win* and *step* as for ``final_score``.  None if the
+    *moves* restricts the choice; *win* and *step* are as for ``final_score``.  None if the
     tablebase does not know all moves, nobody is to move, or a rule would end a line as a draw.
     """
     if outcome(position)[0] or chance(position):

@@ -1,14 +1,14 @@
-"""Which engine to search a game with: ``engine="auto"``.
+"""The choice of an engine for a game: ``engine="auto"``.
 
-Whether an estimate is worth more than playouts differs from game to game, and nobody has to know:
-alpha-beta and Monte Carlo tree search play a few quick games against each other, from the position
-that is asked about, and then the better one searches it.
+Whether estimates are worth more than playouts differs from game to game, and the caller need not
+know: alpha-beta and Monte Carlo tree search play a few quick games against each other from the
+given position, and then the better one searches it.
 
-The trial takes :data:`TRIAL_SHARE` of the time of that search, of which a move has a small part.
-Games come in pairs, so that both have either side, and a pair begins one random ply later than the
-last.  A pair that the end of the trial leaves unfinished does not count.  Alpha-beta is taken where
-the pairs decide nothing.  Before them it searches the position itself: that is the result if
-somebody ends the trial.
+The trial takes :data:`TRIAL_SHARE` of the time of that search, and each move a small part of it.
+Games come in pairs, so that each engine plays both sides, and each pair starts one random ply later
+than the last.  A pair that is unfinished when the trial ends does not count.  If the pairs are
+even, alpha-beta is chosen.  Before the games, alpha-beta searches the position itself: that is the
+result if the trial is stopped.
 """
 
 from __future__ import annotations
@@ -37,29 +37,30 @@ from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
 
 TRIAL_SHARE = 0.25
-"""The part of the time of a search that a trial may take."""
+"""The share of a search's time that a trial may take."""
 
 FIRST_SHARE = 0.1
-"""The part of the time of a trial for the search of the position itself."""
+"""The share of a trial's time for the search of the position itself."""
 
 MOVES_EACH = 500
-"""So many moves share that time; each has at least :data:`SHORTEST_MOVE` seconds."""
+"""The number of moves that share a trial's time."""
 
 SHORTEST_MOVE = 0.001
+"""The least time of a move in seconds."""
 
 ENOUGH_LEAD = 4.0
-"""A trial ends when one of them is so many points ahead."""
+"""The lead in points at which a trial ends."""
 
 LONGEST_GAME = 400
-"""Plies after which a game of a trial is taken for a draw."""
+"""Plies after which a game of a trial counts as a draw."""
 
 
 class AutoSearcher(Unpickled):
-    """A search by alpha-beta or by Monte Carlo tree search, whichever does better in a trial.
+    """A search by alpha-beta or Monte Carlo tree search, whichever does better in a trial.
 
-    It is called as a :class:`Searcher`, with a limit of *seconds*, and keeps its choice until
-    :meth:`clear`.  Results say *why* the engine was taken.  A game without ``evaluate`` needs no
-    trial: alpha-beta has nothing to go by.
+    Its interface is that of a :class:`Searcher`; it needs a limit in *seconds*, and keeps its
+    choice until :meth:`clear`.  Results say *why* the engine was chosen.  A game without
+    ``evaluate`` needs no trial, as alpha-beta has no estimates there.
     """
 
     techniques: frozenset[str] = frozenset()
@@ -90,7 +91,7 @@ class AutoSearcher(Unpickled):
         self.tablebase = self.mcts.tablebase
         self.megabytes = self.mcts.megabytes
         self.stopped = threading.Event()
-        """Set by :meth:`stop`."""
+        """The event that :meth:`stop` sets."""
         self.estimates = self.alphabeta.evaluation is not OWN or defines(self.cls, "evaluate")
         self._choose_again()
 
@@ -101,7 +102,7 @@ class AutoSearcher(Unpickled):
             self.chosen, self.why = self.mcts, f"mcts, as {game_name(self.cls)} has no evaluate"
 
     def prepare(self) -> None:
-        """Have both searches ready; :class:`GameError` if the rules do not compile."""
+        """Compile both searches now; raise :class:`GameError` if the rules do not compile."""
         self.alphabeta.prepare()
         self.mcts.prepare()
 
@@ -113,7 +114,7 @@ class AutoSearcher(Unpickled):
         stop: threading.Event | None = None,
         clock: Clock | None = None,
     ) -> SearchResult | MonteCarloResult:
-        """Search with options that are checked; see ``Searcher.run``."""
+        """Search with checked options: see ``Searcher.run``."""
         self.check(position, options)
         self.prepare()
         self.stopped.clear()
@@ -128,10 +129,10 @@ class AutoSearcher(Unpickled):
     def decide(
         self, position: Any, options: SearchOptions, stop: threading.Event | None = None
     ) -> SearchResult | None:
-        """Let a trial choose the engine, if none is chosen yet and the game goes on.
+        """Let a trial choose the engine, unless one is chosen or the game is over.
 
-        The trial takes its share of the *seconds* in *options*.  Returns the result by then if
-        somebody ended it.
+        The trial takes its share of the *seconds* in *options*.  Return the result so far if the
+        trial was stopped.
         """
         if self.chosen is not None or outcome(position)[0]:
             return None
@@ -144,46 +145,46 @@ class AutoSearcher(Unpickled):
         return None
 
     def check(self, position: Any, options: SearchOptions) -> None:
-        """:class:`CutnodeError` if options do not suit a position, or one of the engines."""
+        """Raise :class:`CutnodeError` if the options do not suit the position or either engine."""
         if options.seconds is None:
-            raise CutnodeError("engine=auto needs a limit of seconds: its trial takes a part")
+            raise CutnodeError("engine=auto needs seconds, of which its trial takes a share")
         for limit in ("depth", "playouts"):
             if getattr(options, limit) is not None:
-                raise CutnodeError(f"{limit} limits one engine only: engine=auto takes seconds")
+                raise CutnodeError(f"{limit} limits one engine only; engine=auto takes seconds")
         self.alphabeta.check(position, options)
 
     def estimate(self, position: Any) -> float:
-        """Return the score of a position without looking ahead."""
+        """Return a position's static evaluation as a score."""
         return (self.chosen or self.alphabeta).estimate(position)
 
     def stop(self) -> None:
-        """End the search that runs now, from any thread; it returns its best so far at once."""
+        """End the running search, from any thread; it returns its best so far at once."""
         self.stopped.set()
         self.alphabeta.stop()
         self.mcts.stop()
 
     def nodes(self) -> int:
-        """Return the nodes of the search that runs, or of the last, by all threads."""
+        """Return the nodes of the current or last search, of all threads."""
         return (self.chosen or self.alphabeta).nodes()
 
     def fill(self) -> float:
-        """Return the part of the table, or of the memory of the tree, that is in use."""
+        """Return the share of the table, or of the tree's memory, that is in use."""
         return (self.chosen or self.alphabeta).fill()
 
     def reset(self) -> None:
-        """Count nodes from zero again, before a search begins."""
+        """Reset the node counts, before a search begins."""
         self.alphabeta.reset()
         self.mcts.reset()
 
     def clear(self) -> None:
-        """Forget what searches stored, and which of them was chosen."""
+        """Forget what searches stored, and which engine was chosen."""
         self.alphabeta.clear()
         self.mcts.clear()
         self._choose_again()
 
 
 class Trial:
-    """Quick games between the two engines, and who has more points."""
+    """Quick games between the two engines, and their score."""
 
     def __init__(
         self, search: AutoSearcher, position: Any, options: SearchOptions, stop: threading.Event
@@ -201,12 +202,12 @@ class Trial:
         self.random = Random(options.seed or 0)
         self.games = 0
         self.lead = 0.0
-        """Points of alpha-beta minus those of Monte Carlo tree search, in pairs of games."""
+        """Alpha-beta's lead over Monte Carlo tree search in points, over pairs of games."""
         self.reason = ""
-        """Why the whole search has to end: stopped, or interrupted."""
+        """Why the whole search must end: stopped or interrupted; "" if it need not."""
 
     def run(self) -> SearchResult:
-        """Play until the time is over, or one is far ahead; return a search of the position."""
+        """Play until time is up or one engine leads clearly; return a search of the position."""
         first = self.engines[0].run(self.position, self.first, stop=self.stop)
         if first.reason == "interrupted":
             self.reason = first.reason
@@ -222,7 +223,7 @@ class Trial:
         return first
 
     def verdict(self) -> tuple[Searcher | MonteCarlo, str]:
-        """Return the better engine, alpha-beta if there is none, and how it came out."""
+        """Return the better engine, or alpha-beta if they are even, and the score in words."""
         better = int(self.lead < 0)
         points = (self.games + abs(self.lead)) / 2
         score = f"{points:g} of {self.games} points"
@@ -239,7 +240,7 @@ class Trial:
         return bool(self.reason) or abs(self.lead) >= ENOUGH_LEAD or self.clock.is_over(0)
 
     def _opening(self, plies: int) -> Any | None:
-        """Return the position after random moves; None if the game is over by then."""
+        """Return the position after *plies* random moves; None if the game ends before."""
         record = Record(self.position, seed=self.random.getrandbits(32))
         while not record.ending():
             if record.is_chance():
@@ -252,7 +253,7 @@ class Trial:
         return None
 
     def _play_pair(self, opening: Any) -> None:
-        """Play two games, in which each engine begins once, and count them if both are finished."""
+        """Play two games, each engine beginning one, and count them if both are finished."""
         dice = self.random.getrandbits(32)
         lead = 0.0
         for first in (0, 1):
@@ -264,7 +265,7 @@ class Trial:
         self.lead += lead
 
     def _play(self, record: Record, first: int) -> bool:
-        """Play a game, in which engine number *first* begins; return whether it was finished."""
+        """Play a game that engine number *first* begins; return whether it was finished."""
         while not record.ending():
             if record.is_chance():
                 record.draw()
