@@ -241,11 +241,11 @@ def test_the_exact_solver_names_the_way():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"tolerance": 0}, "a tolerance is a number, more than 0, not 0"),
-        ({"tolerance": float("nan")}, "a tolerance is a number, more than 0, not nan"),
-        ({"tolerance": "1"}, "a tolerance is a number, more than 0, not '1'"),
-        ({"positions": 0}, "a number of positions is 1 to 1,073,741,824, not 0"),
-        ({"positions": 1 << 31}, "a number of positions is 1 to 1,073,741,824, not 2,147,483,648"),
+        ({"tolerance": 0}, "tolerance must be a number more than 0, got 0"),
+        ({"tolerance": float("nan")}, "tolerance must be a number more than 0, got nan"),
+        ({"tolerance": "1"}, "tolerance must be a number more than 0, got '1'"),
+        ({"positions": 0}, "positions must be 1 to 1,073,741,824, got 0"),
+        ({"positions": 1 << 31}, "positions must be 1 to 1,073,741,824, got 2,147,483,648"),
         ({"positions": 1.5}, "a number of positions is a whole number, not 1.5"),
         ({"seconds": 0}, "a time limit is a number of seconds, more than 0, not 0"),
         ({"stop": True}, "stop is a threading.Event, not True"),

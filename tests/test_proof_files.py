@@ -59,7 +59,7 @@ def test_solve_writes_what_verify_reads(tmp_path):
 def test_a_wrong_proof_is_neither_saved_nor_verified(tmp_path):
     """The first player wins with his next move: he has more than a draw."""
     position = load_game("tictactoe").parse("1425")
-    with pytest.raises(CutnodeError, match="the mover has more than 0 at "):
+    with pytest.raises(CutnodeError, match="the value is more than 0 at "):
         write_proof(position, at_most=0)
     path = tmp_path / "false.json"
     false = ValueProof(position, 0, False, {})
@@ -122,11 +122,11 @@ def damaged(data, **changes):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (lambda data: json.dumps(data)[:-9], "line 1: this is no JSON, or it is cut off"),
-        (lambda data: "[1]", "line 1: this is no proof of cutnode"),
-        (lambda data: "{}", "line 1: this is no proof of cutnode"),
-        (lambda data: "\n", "holds no proof"),
-        (lambda data: damaged(data, cutnode_proof=9), "this form of proofs is 9, and 1 is known"),
+        (lambda data: json.dumps(data)[:-9], "line 1: not JSON, or cut off"),
+        (lambda data: "[1]", "line 1: not a proof written by cutnode"),
+        (lambda data: "{}", "line 1: not a proof written by cutnode"),
+        (lambda data: "\n", "contains no proof"),
+        (lambda data: damaged(data, cutnode_proof=9), "proof format must be 1, got 9"),
         (lambda data: damaged(data, game="../x.py"), "proof of ../x.py, which does not come with"),
         (lambda data: damaged(data, game=None), "proof of None, which does not come with cutnode"),
         (lambda data: damaged(data, game="connect4"), "line 1: "),
@@ -136,7 +136,7 @@ def damaged(data, **changes):
         (lambda data: damaged(data, position=""), None),
         (lambda data: damaged(data, position="what"), "line 1: "),
         (lambda data: damaged(data, answers={}), "the proof is wrong at .../.../...: there is no"),
-        (lambda data: damaged(data, least=1), "with 0 for a player who has 1"),
+        (lambda data: damaged(data, least=1), "with 0 for the player, not 1"),
         (lambda data: damaged(data, answers={".../.../...": "zz"}), "line 1: "),
     ],
 )
@@ -163,7 +163,7 @@ def test_a_game_in_a_file_is_named(tmp_path, written):
     path = tmp_path / "proof.json"
     start = load_game("toys.kayles", plain=True).start()
     save_proofs(path, [write_proof(start, at_least=1)])
-    assert "which does not come with cutnode: name it" in run_cutnode("verify", path).stderr
+    assert "which does not come with cutnode: pass the game" in run_cutnode("verify", path).stderr
     assert run_cutnode("verify", path, "--game", "toys.kayles").exit_code == 0
     result = run_cutnode("verify", written, "--game", "toys.kayles")
     assert "this is a proof of tictactoe, not of toys.kayles" in result.stderr

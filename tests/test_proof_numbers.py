@@ -451,13 +451,13 @@ def test_a_wrong_proof_is_found_out():
         replace(proof, answers=missing).verify()
     with pytest.raises(CutnodeError, match="the answer is not a legal move"):
         replace(proof, answers=dict.fromkeys(proof.answers, first)).verify()
-    with pytest.raises(CutnodeError, match="it is over, with 0 for a player who has 1"):
+    with pytest.raises(CutnodeError, match="it is over, with 0 for the player, not 1"):
         replace(proof, least=1).verify()
 
 
 def test_a_false_claim_has_no_proof():
     start = load_game("tictactoe").start()
-    with pytest.raises(CutnodeError, match="the mover has less than 1 at"):
+    with pytest.raises(CutnodeError, match="the value is less than 1 at"):
         write_proof(start, at_least=1)
     with pytest.raises(CutnodeError, match="more than 3 positions"):
         write_proof(start, at_least=0, positions=3)
@@ -494,7 +494,7 @@ def test_true_claims_are_proven_and_no_others(step):
                     write_proof(position, table=table, **{claim: bound}).verify()
                     continue
                 has = "less" if claim == "at_least" else "more"
-                with pytest.raises(CutnodeError, match=f"the mover has {has} than {bound} at "):
+                with pytest.raises(CutnodeError, match=f"the value is {has} than {bound} at "):
                     write_proof(position, table=table, **{claim: bound})
 
 
@@ -502,9 +502,9 @@ def test_a_line_that_comes_back_is_a_draw():
     circles.GRAPH = {0: [1], 1: [0, 2], 2: []}
     start = circles.Position(0, -1)
     write_proof(start, at_most=0).verify()
-    with pytest.raises(GameError, match="play can go round"):
+    with pytest.raises(GameError, match="has cycles, so no strategy"):
         write_proof(start, at_least=1)
     circles.GRAPH = {0: [1], 1: [0]}
     round_and_round = ValueProof(start, 1, True, {start: 1})
-    with pytest.raises(CutnodeError, match="play can come back to it, with 0"):
+    with pytest.raises(CutnodeError, match="play can repeat it, with 0"):
         round_and_round.verify()

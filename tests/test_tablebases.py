@@ -630,7 +630,7 @@ def test_what_is_asked_wrongly(tmp_path):
         build_tablebase(pursuit.Position(), tmp_path, layers=["four"])
     with pytest.raises(CutnodeError, match="a metric is one of dtm, dtc, wdl"):
         Settings(metric="dtz")
-    with pytest.raises(CutnodeError, match="a tolerance is a number"):
+    with pytest.raises(CutnodeError, match="tolerance must be a number"):
         Settings(tolerance=0)
     with pytest.raises(CutnodeError, match="a number of threads is 1 to"):
         build_tablebase(pursuit.Position(), tmp_path, settings=Settings(threads=0))

@@ -1,7 +1,7 @@
 """The search for forced wins: deepening, limits, the line, and the proof.
 
 A :class:`Prover` runs the compiled search of ``cutnode.kernels.mate`` for one move, two, and so on.
-The line and the proof are found afterwards, with what is then in the table.
+The line and the proof are found afterwards, mostly from the table.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from cutnode.tablebases.tablebase import Tablebase
 from cutnode.tablebases.tables import DISTANCES
 
 SHORT_NODES = 2_000
-"""What is answered in fewer nodes is answered in the caller's thread: see ``INLINE_NODES``."""
+"""The nodes of a first attempt in the caller's thread: see ``INLINE_NODES``."""
 
 ATTACKING, REPLYING = True, False
 
@@ -54,9 +54,9 @@ class Prover(Unpickled):
     """Finds forced wins in positions of one game.
 
     *game* is a game, a position or a position class; *table* is a :class:`Table` or its size
-    in MiB.  Positions that a *tablebase* knows, one or its folder, are answered from it, as far as
-    it has distances to the end of the game.  :class:`GameError` for games in which players do not
-    just alternate: with chance, or with extra turns.  One thread at a time may use a prover.
+    in MiB.  Positions in the *tablebase* (or its folder) are looked up there, if it holds distances
+    to the end of the game.  Raise :class:`GameError` for games in which players do not strictly
+    alternate: with chance, or with extra turns.  One thread at a time may use a prover.
     """
 
     def __init__(
@@ -70,7 +70,8 @@ class Prover(Unpickled):
         for verb, what in (("chance", "chance"), ("turn", "extra turns")):
             if defines(self.cls, verb):
                 raise GameError(
-                    f"{game_name(self.cls)} has {what}: no win is proven by force there"
+                    f"{game_name(self.cls)} has {what}, which the search for forced wins does not "
+                    f"support"
                 )
         self.tablebase = Tablebase.of(tablebase, self.cls)
         self.table = table if isinstance(table, Table) else Table(table)
@@ -83,7 +84,7 @@ class Prover(Unpickled):
         return mating_root.specialise(self.cls)
 
     def prepare(self) -> None:
-        """Have compiled code ready."""
+        """Compile the search now."""
         _ = self.run
 
     def prove(
@@ -104,11 +105,11 @@ class Prover(Unpickled):
             )
         require_moves(position)
         if not 1 <= require_integer(moves, "a number of moves") <= MOST_MOVES:
-            raise CutnodeError(f"a win is looked for within 1..{MOST_MOVES} moves, not {moves}")
+            raise CutnodeError(f"moves must be 1 to {MOST_MOVES}, got {moves}")
         checked = Limits(**limits)
         chosen = None if among is None else chosen_moves(position, among)
         if not self._busy.acquire(blocking=False):
-            raise CutnodeError("this prover is busy: use a prover for each thread")
+            raise CutnodeError("this prover is busy: use one for each thread")
         try:
             words = drawing_words(history, position)
             if chosen is None and not words and not proof:
@@ -122,7 +123,7 @@ class Prover(Unpickled):
             self._busy.release()
 
     def _known(self, position: Any, within: int) -> ForcedWin | None:
-        """Return what the tablebase says of a position; None if it does not know it."""
+        """Return the tablebase's answer for a position; None if it has none."""
         if self.tablebase is None or self.tablebase.kind != DISTANCES:
             return None
         clock = Clock(None)
@@ -141,11 +142,11 @@ class Prover(Unpickled):
 
 
 class _Ended(Exception):  # noqa: N818
-    """The end of the search by a limit, which the message names."""
+    """The search ended at a limit, which the message names."""
 
 
 class _Question:
-    """One question to a prover: its limits, and what it has found."""
+    """One call of a prover: its limits, and what it has found."""
 
     def __init__(
         self,
@@ -220,7 +221,7 @@ class _Question:
         return NO_MOVE
 
     def ask(self, position: Any, left: int, attacking: bool, ply: int) -> bool:
-        """Ask the compiled search whether a position in which the game goes on is won."""
+        """Run the compiled search on an unfinished position; return whether it is won."""
         memory = self.memory
         limit = min(self.limits.nodes or UNLIMITED, UNLIMITED)
 
@@ -256,10 +257,12 @@ class _Question:
         for left in range(1, most + 1):
             if self.ask(position, left, ATTACKING, 1):
                 return Answer(int(self.memory["move"]), left)
-        raise CutnodeError(f"two positions have one key, one of them {position_text(position)}")
+        raise CutnodeError(
+            f"two positions have the same key, one of them {position_text(position)}"
+        )
 
     def line(self, moves: int, first: Sequence[int]) -> Iterator[int]:
-        """Yield the moves after the first of the quickest win against the longest defence."""
+        """Yield the quickest win against the longest defence, after its first move."""
         position, move = self.position, first[0]
         while moves > 1:
             position = play(position, move)
@@ -278,7 +281,7 @@ class _Question:
                 yield move
 
     def build(self, first: Answer, answers: dict[Any, Answer]) -> None:
-        """Write down the answers in a position and in all that follow."""
+        """Fill in the answers for a position and for all that follow."""
         answers[self.position] = first
         waiting = [self.position]
         while waiting:
@@ -303,12 +306,13 @@ def prove_win(
     """Search for a forced win of the player to move within *moves* of his own moves.
 
     "Mate in three" is ``moves=3``.  The answer is exact either way, as far as ``key`` tells
-    positions apart; *proof* asks for the proof of a win as well.  *among* are the only first
-    moves to choose from.  *nodes*, *seconds* and *stop* limit all of it.  *history* are the
-    positions of the game before this one, the first first: what may not occur again.
-    *progress* is called with each number of moves that is refuted, and the nodes until then.
-    *tablebase* is as for :class:`Prover`.  :class:`GameError` for games with chance or with extra
-    turns.
+    positions apart.  With *proof*, the result includes a proof of the win.  *among* restricts the
+    first move to these moves.  *nodes*, *seconds* and *stop* limit the whole search.  *history*
+    holds the positions of the game before this one, oldest first, whose repetition is a draw.
+    *progress* is called with each number of moves that is refuted, and the nodes so far.
+    *tablebase* is as for :class:`Prover`.
+
+    Raise :class:`GameError` for games with chance or extra turns.
     """
     options["history"] = list(given_history(position, options.get("history", ())))
     position = given_position(position)

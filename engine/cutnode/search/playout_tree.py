@@ -1,4 +1,4 @@
-"""The tree of Monte Carlo tree search as Python owns it: its memory, and what stands in it."""
+"""The tree of Monte Carlo tree search, as Python owns it: its memory and its contents."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ PARTS = NODE, ARM, SUMS
 
 NODE_BYTES = sum(part.itemsize for part in PARTS)
 PLAIN_NODE_BYTES = 1024
-"""What a node takes, where rules are compiled, and where they are plain Python."""
+"""The bytes of a node when the rules are plain Python; ``NODE_BYTES`` when they are compiled."""
 
 LOOK_AHEAD = 4
-"""A position is looked for so many plies below the root of the tree before."""
+"""The depth in plies to which a new position is looked for in the last tree."""
 
 SPACES = 2
-"""The tree is copied from one array into another when it is full."""
+"""The number of copies that memory must hold: a full tree is copied from one array to another."""
 
 
 class _Records(dict[int, Any]):
-    """Records of a search in plain Python, made when they are first asked for."""
+    """Records of a search in plain Python, made when they are first accessed."""
 
     def __init__(self, dtype: np.dtype[Any]):
         self._zeros = {name: dtype[name].type(0).item() for name in dtype.names or ()}
@@ -58,7 +58,7 @@ class _Records(dict[int, Any]):
 
 
 class _Column:
-    """One field of such records, by their numbers."""
+    """One field of such records, by record number."""
 
     def __init__(self, found: _Records, name: str):
         self.records, self.name = found, name
@@ -68,7 +68,7 @@ class _Column:
 
 
 class PlayoutTree:
-    """A tree of playouts for positions of a class, in so many bytes, used by some threads."""
+    """A tree of playouts for positions of a class, in *memory* bytes, shared by some threads."""
 
     def __init__(self, cls: Any, memory: int, threads: int, *, has_priors: bool):
         self.cls = cls
@@ -80,7 +80,7 @@ class PlayoutTree:
             needed = least * SPACES * self.each
             raise CutnodeError(
                 f"a tree for {game_name(cls)} needs at least {needed:,} bytes of memory, "
-                f"not {memory:,}"
+                f"got {memory:,}"
             )
         room = available_megabytes()
         if room is not None and memory > room << 20:
@@ -97,12 +97,12 @@ class PlayoutTree:
 
     @property
     def megabytes(self) -> int:
-        """The memory in MiB that it can come to."""
+        """The most memory in MiB that the tree takes."""
         return -(-self.capacity * SPACES * self.each >> 20)
 
     @property
     def size(self) -> int:
-        """Nodes that are taken by the tree, or by threads."""
+        """The number of nodes taken by the tree or reserved by threads."""
         return int(self.pool[FREE]) - ROOT
 
     @property
@@ -115,7 +115,7 @@ class PlayoutTree:
         return [records(self.capacity, part) for part in PARTS]
 
     def _take(self, arrays: list[Any]) -> None:
-        """Let arrays be those of the tree."""
+        """Make *arrays* the memory of the tree."""
         self.arrays = arrays
         self.nodes, self.arms, self.sums = arrays
         self.columns: dict[str, Any] = {
@@ -125,14 +125,14 @@ class PlayoutTree:
         }
 
     def prepare(self, *, reuse: bool) -> None:
-        """Have compiled code ready, so that no search waits for it."""
+        """Compile the kernels now, so that no search waits for them."""
         for kernel in (copy_tree, visits_kept, *([find_node] if reuse else [])):
             kernel.specialise(self.cls)
 
     def begin(self, position: Any, *, reuse: bool, forget: bool) -> None:
-        """Make a position the root, with what is known of it if the tree is to be used again.
+        """Make a position the root; with *reuse*, keep its part of the last tree.
 
-        *forget* what is proven, as that may depend on what was played before.
+        With *forget*, drop what is proven there, as it may depend on the moves before.
         """
         self.copies = self.kept = 0
         found = 0
@@ -146,7 +146,7 @@ class PlayoutTree:
         if found != ROOT or forget:
             self._copy(found, 0, forget)
         self.kept, _ = self.count()
-        # The root is seen by who moves there, and needs moves, whatever is proven.
+        # The root has the view of its player to move, and needs moves even if it is proven.
         node = self.nodes[ROOT]
         if not node.same:
             node.same = 1
@@ -157,7 +157,7 @@ class PlayoutTree:
             self._plant()
 
     def _plant(self) -> None:
-        """Begin a new tree."""
+        """Start a new tree."""
         if is_plain(self.cls):
             self._wipe()
         for part, array in zip(PARTS, self.arrays, strict=True):
@@ -173,9 +173,9 @@ class PlayoutTree:
             array.clear()
 
     def make_room(self) -> None:
-        """Give up the least visited parts of a full tree: half of the nodes, or more."""
+        """Drop the least visited parts of a full tree: at least half of the nodes."""
         counts = np.zeros(64, np.int64)
-        # All nodes below this one are in use; some threads may have gone beyond the end.
+        # All nodes below this number are in use; some threads may have passed the end.
         end = min(int(self.pool[FREE]), self.capacity)
         kept = visits_kept.specialise(self.cls)
         least = kept(self.nodes, self.arms, end, self.capacity // 2, counts)
@@ -193,7 +193,7 @@ class PlayoutTree:
         self._take(arrays)
         self.pool[:] = free, self.capacity, RUNNING
 
-    # What stands in it
+    # Contents
 
     def children(self, node: int) -> range:
         """Return the children of a node."""
@@ -201,17 +201,17 @@ class PlayoutTree:
         return range(first, first + int(self.columns["count"][node]) if first else first)
 
     def move(self, node: int) -> int:
-        """Return the move to a node."""
+        """Return the move that leads to a node."""
         return int(self.columns["move"][node])
 
     def worth(self, node: int) -> float | None:
-        """Return the mean of the playouts of a node for its chooser; None if there was none."""
+        """Return the mean of a node's playouts for the player who chooses it; None without any."""
         if self.visits(node) == 0:
             return None
         return max(-1.0, min(float(self.columns["average"][node]), 1.0))
 
     def bounds(self, node: int) -> tuple[int, int]:
-        """Return what is proven of the value of a node for its chooser."""
+        """Return the proven bounds of a node's value for the player who chooses it."""
         least, most = self.limits
         return max(int(self.columns["lower"][node]), least), min(
             int(self.columns["upper"][node]), most
@@ -219,26 +219,27 @@ class PlayoutTree:
 
     @functools.cached_property
     def limits(self) -> tuple[int, int]:
-        """The range of the values of the game, in whole numbers."""
+        """The range of the game's values, rounded outwards to whole numbers."""
         most = math.ceil(value_limit(self.cls))
         return -most, most
 
     def prior(self, child: int, siblings: int) -> float:
-        """Return the prior of a child of the root: uniform if the search has none."""
+        """Return the prior of a child of the root; uniform if the search has no priors."""
         return float(self.columns["prior"][child]) if self.has_priors else 1 / siblings
 
     def visits(self, node: int) -> int:
         return int(self.columns["visits"][node])
 
     def is_settled(self, node: int) -> bool:
-        """Return whether the value of a node, or who wins there, is proven."""
+        """Return whether a node's value, or its winner, is proven."""
         return bool(is_settled(self.root, *self.bounds(node)))
 
     def ranked(self, node: int) -> list[int]:
-        """Return the children of a node, the best first.
+        """Return the children of a node, best first.
 
-        A proven win is best, of several the highest; a proven loss is worst; among the others,
-        of which none is proven to be no better than another, the one that was visited most.
+        Proven wins come first, the highest before the others.  Then come the children that may
+        still be best, by visits; then children proven no better than another one; proven losses
+        come last.
         """
         found = list(self.children(node))
         limits = {child: self.bounds(child) for child in found}
@@ -262,11 +263,11 @@ class PlayoutTree:
 
     @property
     def wins_only(self) -> bool:
-        """Whether of the values of the game only the sign matters."""
+        """Whether only the sign of the game's values matters."""
         return bool(game_constant(self.cls, "DECISIVE", 0))
 
     def line(self, child: int) -> Iterator[int]:
-        """Give the moves that were played most, from a child on, until chance decides."""
+        """Yield the best line from a child on, until chance decides or nothing was visited."""
         while True:
             yield self.move(child)
             below = self.children(child)
@@ -281,7 +282,7 @@ class PlayoutTree:
         return int(self.columns["kind"][node]) == CHANCE
 
     def count(self) -> tuple[int, int]:
-        """Count the nodes, and those whose value, or who wins there, is proven."""
+        """Return the number of nodes, and of nodes whose value or winner is proven."""
         end = min(int(self.pool[FREE]), self.capacity)
         if is_plain(self.cls):
             each = [node for node in range(ROOT, end) if node in self.nodes]
@@ -300,7 +301,7 @@ class PlayoutTree:
         return int(used.sum()), int((settled & used).sum())
 
     def give_back(self, start: int, end: int) -> None:
-        """Take back nodes that a thread has not used."""
+        """Take back nodes that a thread reserved but did not use."""
         if is_plain(self.cls):
             for node in range(start, end):
                 self.arms[node].explore = self.arms[node].first = 0

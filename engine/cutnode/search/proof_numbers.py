@@ -1,7 +1,8 @@
-"""The solver by proof numbers: questions to df-pn until the value of a position is known.
+"""The df-pn solver: proof-number searches until the value of a position is known.
 
-It is used as a :class:`~cutnode.search.solving.Solver` is, and suits games that are won or lost by
-narrow lines in wide trees: see :mod:`cutnode.kernels.proof_numbers`.
+Each search answers a question: is the value at least some target?  The interface is that of a
+:class:`~cutnode.search.solving.Solver`; the solver suits games that are won or lost by narrow lines
+in wide trees: see :mod:`cutnode.kernels.proof_numbers`.
 """
 
 from __future__ import annotations
@@ -33,32 +34,35 @@ from cutnode.tablebases.tablebase import Tablebase
 from cutnode.tablebases.tables import POINTS
 
 SHORT_NODES = 2_000
-"""What is answered in fewer nodes is answered in the caller's thread: see ``INLINE_NODES``."""
+"""The nodes of a first attempt in the caller's thread: see ``INLINE_NODES``."""
 
 FIRST_ROUND = 1 << 15
+"""The nodes of the first round of threads.  Each round uses only as much of the table as it needs,
+because memory that nothing has touched yet is slow.  Breakthrough 5x5 in a table of 512 MiB,
+processor time of two threads relative to one: 1.2 with rounds, 3.4 with the whole table from the
+start."""
+
 ROUND_GROWTH = 4
-"""Threads search so many nodes, and then so many times as many, in a table that has room for them:
-memory that nobody has touched yet is slow.  Breakthrough 5x5 in a table of 512 MiB, processor time
-of two threads over that of one: 1.2 so, 3.4 with the whole table from the start."""
+"""The factor by which each round has more nodes than the one before."""
 
 UNIT_PART = 6
-"""A first number doubles with a sixth of the advantage that matters (``UNIT``).  Breakthrough 5x5,
-nodes to the proof: 3.05 M without estimates, 2.47 M with a half, 1.40 M with a quarter, 1.56 M with
-an eighth."""
+"""The part of a decisive advantage (``UNIT``) that doubles the initial number of a leaf: a sixth.
+Breakthrough 5x5, nodes to the proof: 3.05 M without estimates, 2.47 M with a half, 1.40 M with a
+quarter, 1.56 M with an eighth."""
 
 
 class Interval(NamedTuple):
-    """What is proven of the value of a position: it lies between *lower* and *upper*."""
+    """The proven bounds of the value of a position."""
 
     lower: int
     upper: int
 
     def within(self, lower: int, upper: int) -> Interval:
-        """Return the part of it between two bounds."""
+        """Return the intersection with another interval."""
         return Interval(max(self.lower, lower), min(self.upper, upper))
 
     def target(self, at_least: int | None = None) -> int:
-        """Return what to ask next: *at_least*, or who wins, if it is a draw, and then by halves."""
+        """Return the next target: *at_least*, or a win, then a draw, then by bisection."""
         if at_least is not None:
             return at_least
         if self.lower < 1 <= self.upper:
@@ -68,13 +72,13 @@ class Interval(NamedTuple):
         return (self.lower + self.upper) // 2 + 1
 
     def is_open(self, at_least: int | None = None) -> bool:
-        """Return whether the value is not known, or whether it is *at_least* so much."""
+        """Return whether the value is unknown; with *at_least*, whether this question is open."""
         least = self.upper if at_least is None else at_least
         return self.lower < least <= self.upper
 
 
 class ProofNumberSolver:
-    """Proves the values of positions of one game by proof numbers, with some threads.
+    """Proves the values of positions of one game by df-pn, with some threads.
 
     Lines of play end where the *tablebase* has values.
     """
@@ -100,20 +104,20 @@ class ProofNumberSolver:
         self.interval = Interval(-INFINITE, INFINITE)
 
     def stop(self) -> None:
-        """End what runs now, from any thread."""
+        """End the running proof, from any thread."""
         for call in self.calls:
             call.stop()
 
     def progress(self) -> tuple[int, int | None, int | None]:
-        """Return the nodes of the proof that runs, and the bounds proven so far."""
+        """Return the nodes of the running proof, and the bounds proven so far."""
         return sum(int(memory["nodes"]) for memory in self.memories), *self.interval
 
     def prove(
         self, goal: Goal, limits: Limits, known: tuple[int, int] | None = None, line: int = 2
     ) -> Result:
-        """Prove the value of a position, or whether it has a value at least; *known* bounds it.
+        """Prove the value of a position, or whether it reaches a target, within *known* bounds.
 
-        *line* 0: no best play is wanted.
+        *line* 0 means that no best play is wanted.
         """
         if goal.scores:
             return with_scores(self.prove, goal, limits, known)
@@ -135,7 +139,7 @@ def _memory(cls: Any, tablebase: Tablebase | None) -> Memory:
 
 
 class _Ended(Exception):  # noqa: N818
-    """The end of a proof by a limit, which the message names."""
+    """The proof ended at a limit, which the message names."""
 
 
 class Questions:
@@ -150,16 +154,16 @@ class Questions:
         self.nodes = 0
         self.most_nodes = limits.nodes or UNLIMITED
         self.move: int | None = None
-        """Of the last question: what proves it, or is nearest to that."""
+        """The move that proves the last question, or comes nearest to it."""
         self.keeping: int | None = None
         """The move that proved the lower bound."""
         self.target: int | None = None
-        """The last question, where it is open: is the value at least this?"""
+        """The target of the last question, if it is still open."""
         self.numbers: tuple[int, int] | None = None
-        """Its proof and disproof number."""
+        """The proof and disproof numbers of that question."""
 
     def result(self, known: tuple[int, int] | None, line: bool, at_least: int | None) -> Result:
-        """Ask until the answer is known or a limit is reached, and make a result of it."""
+        """Ask until the answer is known or a limit is reached, and return the result."""
         over, value = outcome(self.position)
         most = most_value(self.position)
         interval = Interval(*(value, value) if over else bounds(self.position, -INFINITE, INFINITE))
@@ -210,7 +214,7 @@ class Questions:
         )
 
     def holds(self, position: Any, least: int) -> bool:
-        """Return whether the mover has a value at least; :class:`CutnodeError` at a limit."""
+        """Return whether the value is at least *least*; raise :class:`CutnodeError` at a limit."""
         try:
             yes, _ = self.ask(position, least, True)
         except _Ended as ended:
@@ -218,16 +222,16 @@ class Questions:
         return yes
 
     def move_for(self, position: Any, least: int) -> int:
-        """Return a move by which the mover has a value at least.
+        """Return a move that secures a value of at least *least*.
 
-        :class:`CutnodeError` if he has not, or if a limit is reached first.
+        Raise :class:`CutnodeError` if there is none, or if a limit is reached first.
         """
         if not self.holds(position, least) or self.move is None:
-            raise CutnodeError(f"the mover has less than {least} at {position_text(position)}")
+            raise CutnodeError(f"the value is less than {least} at {position_text(position)}")
         return self.move
 
     def open_text(self, position: Any) -> str:
-        """Return the open question in words, and what is proven of the value."""
+        """Return in words the open question and the bounds of the value."""
         most = most_value(position)
         interval = Interval(*bounds(position, -INFINITE, INFINITE)).within(-most, most)
         words = f"its value is between {interval.lower} and {interval.upper}"
@@ -236,7 +240,7 @@ class Questions:
         return f"at {position_text(position)} {words}"
 
     def narrowed(self, interval: Interval, at_least: int | None) -> Interval:
-        """Ask about the position until the answer is known; :class:`_Ended` if a limit ends it."""
+        """Ask about the position until the answer is known; raise :class:`_Ended` at a limit."""
         if self.weak:
             interval = Interval(*(min(max(bound, -1), 1) for bound in interval))
         self.solver.interval = interval
@@ -252,9 +256,9 @@ class Questions:
         return interval
 
     def ask(self, position: Any, target: int, move_wanted: bool = False) -> tuple[bool, int]:
-        """Return whether a position in which the game goes on has this value at least.
+        """Return whether the value of an unfinished position is at least *target*.
 
-        And a bound that says so: the least that it has, or the most.
+        Return also the bound that follows: a lower one if it is, else an upper one.
         """
         least, most = (self.solver.table.margins or {}).get(target, (INFINITE, -INFINITE))
         question = position, target, move_wanted
@@ -269,7 +273,7 @@ class Questions:
         if reason:
             if self.nodes:
                 raise _Ended(reason)
-            left = 1  # the first numbers, and the move that looks best
+            left = 1  # for the root's initial numbers and most promising move
         calls[0].memory["node_limit"] = min(left, SHORT_NODES)
         calls[0].memory["brief"] = left > SHORT_NODES
         calls[0].work()
@@ -278,13 +282,13 @@ class Questions:
         return self.answer(calls, target, reason)
 
     def run(self, calls: list[_Question], left: int) -> str:
-        """Answer a question in threads, with so many nodes; return why it ended early."""
+        """Answer a question in threads with *left* nodes; return why it ended early."""
         for call in calls:
             call.memory["brief"] = 0
             call.memory["proof"] = call.memory["disproof"] = 1
             call.calls = calls
             call.sharing = SINGLE_THREADED if len(calls) == 1 else SHARED_TABLE
-        # Threads cannot enlarge the table that they share: they come back for that.
+        # Threads cannot enlarge a table while they share it, so they return between rounds.
         limit = left if len(calls) == 1 else min(FIRST_ROUND, left)
         self.solver.calls = [*calls]
         try:
@@ -297,7 +301,7 @@ class Questions:
             self.solver.calls = []
 
     def go_on(self, calls: list[_Question], limit: int) -> str:
-        """Search until a question has cost so many nodes; return why it ended early."""
+        """Search until a question has cost *limit* nodes; return why it ended early."""
         nodes = limit - sum(int(call.memory["nodes"]) for call in calls)
         if len(calls) > 1:
             calls[0].prepare_table(nodes // 2)
@@ -309,7 +313,7 @@ class Questions:
         return run([*calls], self.limits.stops, workers=self.solver.workers)
 
     def answer(self, calls: list[_Question], target: int, reason: str) -> tuple[bool, int]:
-        """Return what a thread has found; :class:`_Ended` if none has, with the numbers of now."""
+        """Return the answer of a thread; raise :class:`_Ended` if no thread has one."""
         self.nodes += sum(int(call.memory["nodes"]) for call in calls)
         self.keep_margins(calls, target)
         ended = [call.memory for call in calls[0].ended]
@@ -335,16 +339,16 @@ class Questions:
         return yes, self.margin(target, yes)
 
     def keep_margins(self, calls: list[_Question], target: int) -> None:
-        """Keep how clearly lines were decided, on which answers in the table rest.
+        """Keep the margins of the finished games on which answers in the table rest.
 
-        Also after a stop: what was answered by then is in the table, and nobody sees its lines
-        again.
+        Do so even after a stop: answers found by then stay in the table, and later searches do not
+        see their lines again.
         """
         margins = self.solver.table.margins
         if margins is not None:
             least = min(int(call.memory["least"]) for call in calls)
             most = max(int(call.memory["most"]) for call in calls)
-            # The other player's question is whether he has one more than this leaves him.
+            # The opponent's question is whether he gets one more than this leaves him.
             margins[target] = least, most
             margins[1 - target] = -most, -least
 
@@ -357,7 +361,7 @@ class Questions:
         return least if yes else most
 
     def best_play(self, value: int) -> Iterator[int]:
-        """Yield the moves of best play, of a proven *value*: to the end, or until it comes back."""
+        """Yield best play for a proven *value*, to the end of the game or a repetition."""
         position = self.position
         seen = set()
         while not outcome(position)[0] and position not in seen:
@@ -389,9 +393,9 @@ class Questions:
 
 
 class _Question(KernelCall):
-    """A thread's work on a question; *question* is what its kernel takes first.
+    """A thread's work on a question; *question* holds the first arguments of its kernel.
 
-    The first that ends, with the answer or out of nodes, ends the others.
+    The first thread to end, with the answer or out of nodes, stops the others.
     """
 
     def __init__(self, proof: Questions, memory: Memory, question: tuple[Any, int, bool]):
@@ -413,7 +417,7 @@ class _Question(KernelCall):
                     call.stop()
 
     def prepare_table(self, entries: int) -> None:
-        """Let several threads share the table until it has so many more entries."""
+        """Prepare the table for several threads, with room for *entries* more entries."""
         self.memory["node_limit"] = entries
         words = self.solver.table.words
         self.solver.search(*self.question, PREPARE_TABLE, self.memory.argument, words)

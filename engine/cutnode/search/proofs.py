@@ -1,7 +1,7 @@
-"""Forced wins as data: in how few moves, by which line, and the proof.
+"""Forced wins as data: the number of moves, the line, and the proof.
 
-A proof is data, an answer to every reply, and :meth:`Proof.verify` looks at it by the rules of
-the game alone.
+A proof holds an answer to every reply, and :meth:`Proof.verify` checks it by the rules of the game
+alone.
 """
 
 from __future__ import annotations
@@ -20,43 +20,45 @@ from cutnode.search.results import PositionResult
 
 @dataclass(frozen=True, slots=True)
 class ForcedWin(PositionResult):
-    """The answer whether the player to move wins within some of his moves, whatever is replied.
+    """The answer to whether the player to move can force a win within some of his moves.
 
-    Within *n* moves is within ``2 * n - 1`` plies.
+    Within *n* moves means within ``2 * n - 1`` plies.
     """
 
     position: Any
+    """The position."""
     within: int
-    """The moves that were asked for."""
+    """The number of moves searched for."""
     moves: int | None
-    """The fewest moves in which the win can be forced; None if none was found.  0 if the game
-    is won already."""
+    """The fewest moves in which a win can be forced; None if none was found, 0 if the game is
+    already won."""
     refuted: int
-    """Within so many moves there is no win: proven."""
+    """The number of moves within which no win exists, as proven."""
     pv: tuple[int, ...]
     """The quickest win against the longest defence."""
     proof: Proof | None
-    """If there is a win and its proof was asked for."""
+    """The proof of the win, if there is one and it was requested."""
     nodes: int
+    """Nodes visited for the answer, without the line and the proof."""
     seconds: float
-    """To the answer; the line and the proof are found afterwards."""
+    """Seconds spent on the answer, without the line and the proof."""
     reason: str
-    """Why it ended: proven, or what ended it before all was done that was asked for, the line and
-    the proof included: node limit, time limit, stopped, or interrupted."""
+    """Why the search ended: proven, or before all was found, including the line and the proof:
+    node limit, time limit, stopped, or interrupted."""
 
     @property
     def proven(self) -> bool:
-        """Return whether the question is answered, either way."""
+        """Whether the question is answered, either way."""
         return self.moves is not None or self.refuted >= self.within
 
     @property
     def value(self) -> int | None:  # type: ignore[override]
-        """1 if the player to move wins, None if no win was found."""
+        """The value: 1 if the player to move wins, None if no win was found."""
         return None if self.moves is None else 1
 
     @property
     def best_move(self) -> int | None:  # type: ignore[override]
-        """The move that wins."""
+        """The winning move; None if none was found."""
         return self.pv[0] if self.pv else None
 
     def meaning(self) -> str:
@@ -98,10 +100,12 @@ class ForcedWin(PositionResult):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A move of the attacker, and in how many moves it wins."""
+    """A move of the attacker, and the number of moves in which it wins."""
 
     move: int
+    """The move."""
     moves: int
+    """The number of the attacker's moves to the win, this one included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,25 +113,27 @@ class Proof:
     """A proof that a position is won within some moves: an answer to every reply.
 
     ``len`` is the number of positions with an answer.  A position that is reached in several
-    ways is there once.
+    ways counts once.
     """
 
     position: Any
+    """The position that is won."""
     answers: Mapping[Any, Answer]
-    """For each position in which the attacker moves, if he plays so; the proven one first."""
+    """The answers by position, for all that can arise with the attacker to move; *position* comes
+    first."""
     drawing: frozenset[int] = frozenset()
-    """The words (``recurrence``) of positions of the game before, which are a draw now."""
+    """The ``recurrence`` words of earlier positions, whose repetition is a draw."""
 
     def __len__(self) -> int:
         return len(self.answers)
 
     @property
     def moves(self) -> int:
-        """The moves of the winner within which he wins."""
+        """The number of the winner's moves within which he wins."""
         return self.answers[self.position].moves
 
     def replies(self, position: Any) -> list[tuple[int, Any]]:
-        """Return the replies to an answer, and where they lead; the longest defence first."""
+        """Return the replies to an answer and the positions after them, longest defence first."""
         after = play(position, self.answers[position].move)
         found = [(reply, play(after, reply)) for reply in legal_moves(after)]
         return sorted(found, key=lambda reply: -self._moves_from(reply[1]))
@@ -136,11 +142,11 @@ class Proof:
         return self.answers[position].moves if position in self.answers else 0
 
     def verify(self) -> None:
-        """Check the proof by the rules alone; :class:`CutnodeError` says what is wrong.
+        """Check the proof by the rules of the game alone; raise :class:`CutnodeError` if it fails.
 
-        Every answer is a legal move, every reply to it has an answer or ends the game with a win
-        of the attacker, no line is longer than it claims, and no draw by a rule or by
-        repetition comes first.
+        Every answer must be a legal move, every reply to it must have an answer or end the game
+        with a win of the attacker, no line may be longer than claimed, and no draw by a rule or by
+        repetition may come first.
         """
         waiting, seen = [self.position], {self.position}
         words: dict[int, list[Any]] = {}
@@ -155,12 +161,12 @@ class Proof:
                 if over and value > 0:
                     continue
                 if over:
-                    raise self._wrong(child, "it is over, and not won")
+                    raise self._wrong(child, "the game is over but not won")
                 self._refuse_draw(child)
                 if child not in self.answers:
                     raise self._wrong(child, "there is no answer")
                 if self.answers[child].moves >= answer.moves:
-                    raise self._wrong(child, "the win is no nearer than it was")
+                    raise self._wrong(child, "the win is no nearer than a move before")
                 if child not in seen:
                     seen.add(child)
                     waiting.append(child)
@@ -171,7 +177,7 @@ class Proof:
             self._refuse_repetition(group)
 
     def _checked(self, position: Any) -> Answer:
-        """Return the answer in a position: a legal move, which wins at once if it says so."""
+        """Return the answer in a position, after checking that it is legal and wins when it says."""
         answer = self.answers.get(position)
         if answer is None:
             raise self._wrong(position, "there is no answer")
@@ -192,9 +198,9 @@ class Proof:
             raise self._wrong(position, "it is drawn by repetition")
 
     def _refuse_repetition(self, group: list[Any]) -> None:
-        """Fail if of positions that are the same for a repetition one can follow another.
+        """Raise if one position of a group that counts as the same can follow another.
 
-        With each move the win is nearer, so it can only if it is less far from there.
+        The win gets nearer with each move, so only a position nearer to it can follow.
         """
         for position in group:
             nearest = min(self.answers[other].moves for other in group)
@@ -212,9 +218,9 @@ class Proof:
         return CutnodeError(f"the proof is wrong at {position_text(position)}: {what}")
 
     def lines(self) -> Iterator[str]:
-        """Yield the tree as text, a line for a reply and its answer, and indented what follows.
+        """Yield the proof tree as text: a line for each reply and its answer, indented by depth.
 
-        What is reached in several ways is shown once, has a number, and is referred to by that.
+        A position reached in several ways is shown once with a number, and then by this number.
         """
         numbers = self._numbers()
         shown: set[Any] = set()
@@ -240,7 +246,7 @@ class Proof:
             waiting += reversed(below)
 
     def _numbers(self) -> dict[Any, int]:
-        """Number the positions reached in several ways in which the win takes some moves yet."""
+        """Number the positions reached in several ways that are not won by the next move."""
         met: dict[Any, int] = {}
         for position in self.answers:
             for _, child in self.replies(position):
@@ -250,9 +256,10 @@ class Proof:
         return {position: number for number, position in enumerate(several, 1)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data: positions, the proven one first, with their answers and replies.
+        """Return plain data: a list of positions with their answers and replies, proven one first.
 
-        The replies lead to positions of the list by their numbers, or to None: the game is won.
+        Replies are mapped to the indices of their positions in the list, or to None if they end the
+        game with a win.
         """
         numbers = {position: number for number, position in enumerate(self.answers)}
         positions = []
@@ -273,9 +280,9 @@ class Proof:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], game: Game) -> Self:
-        """Make a proof of what :meth:`to_dict` returned; it is not verified by that.
+        """Make a proof from the data of :meth:`to_dict`, without verifying it.
 
-        :class:`CutnodeError` for texts that are no positions or moves of the *game*.
+        Raise :class:`CutnodeError` for texts that are not positions or moves of the *game*.
         """
         answers = {}
         for each in data["positions"]:
@@ -285,7 +292,7 @@ class Proof:
         return cls(next(iter(answers)), answers)
 
     def claim(self) -> str:
-        """Return what is proven in words."""
+        """Return in words what the proof claims."""
         return f"the player to move wins in {counted(self.moves)}"
 
     def __str__(self) -> str:
@@ -293,4 +300,5 @@ class Proof:
 
 
 def counted(moves: int) -> str:
+    """Return a number of moves in words."""
     return f"{moves} move{'s' * (moves != 1)}"

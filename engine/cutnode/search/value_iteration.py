@@ -1,24 +1,24 @@
-"""Value iteration: exact values of games of chance, and of games in which play can go round.
+"""Value iteration: exact values of games of chance, and of games with cycles.
 
-Positions with the same canonical key are one *state*.  :func:`explore` finds all states that
-can be reached, with their edges: to each move or outcome of chance belongs the state after it,
-and a weight, the probability of the outcome (1 of a move), negative if the other player is the
-mover there.  :func:`arrange` puts the states in an order in which what follows comes first: in
-strongly connected components, the sets of states among which play can go round.
+Positions with the same canonical key are one *state*.  :func:`explore` finds all reachable
+states and their edges: each move or outcome of chance leads to a state with a weight, which is the
+probability of the outcome (1 for a move), negative if the other player is to move there.
+:func:`arrange` orders the states by strongly connected components, successors first.
 :func:`converge` then goes through the components and narrows a lower and an upper bound of each
-state, from the game's ``VALUE_LIMIT`` on, until both agree.  At all times the value is between
-the two, so what is proven does not depend on when it ends, nor on a guess how fast it converges.
+state, starting from the game's ``VALUE_LIMIT``, until both agree.  The value is between the two at
+all times, so a proof depends neither on when the iteration ends nor on an estimate of how fast it
+converges.
 
-Where play can go on forever without chance ever ending it, both bounds can stay apart: nothing
-says what such play is worth.
+Where play can continue forever without chance ever ending it, the bounds can stay apart, because
+the value of such play is not defined.
 
 Sources: value iteration, L. Shapley, "Stochastic games" (1953); with two bounds, S. Haddad and
 B. Monmege, "Interval iteration algorithm for MDPs and IMDPs" (2018); by components, P. Dai et
 al., "Topological value iteration algorithms" (2011); components, D. Pearce, "A space-efficient
 algorithm for finding strongly connected components" (2016).
 
-Bounds hold but for the rounding of sums and products, some 1e-15 of a value.  Where keys are
-hashes, *n* states are taken for fewer with odds of *n* squared in 2**65.
+Bounds hold except for the rounding of sums and products, some 1e-15 of a value.  If keys are
+hashes, two of *n* states are mistaken for one with a probability of *n* squared in 2**65.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ from cutnode.search.board import given_position
 from cutnode.search.state_values import States, ValueIterationResult
 
 MOST_STATES = 1 << 30
-"""What 32-bit numbers of states and slots have room for."""
+"""The most states, as numbers of states and slots have 32 bits."""
 
 FIRST_ROOM = 1 << 12
-"""For states and edges; doubled as often as more is needed."""
+"""The initial room for states and for edges, doubled whenever more is needed."""
 
 
 def iterate(
@@ -71,33 +71,34 @@ def iterate(
     seconds: float | None = None,
     stop: threading.Event | None = None,
 ) -> ValueIterationResult:
-    """Bound the value of a position, and of all that can be reached from it, by value iteration.
+    """Bound the values of a position and of all reachable positions, by value iteration.
 
-    For games of chance, and others, whose positions fit in memory, with some 200 bytes for each
-    (equivalent ones count once); more than *positions* are an error.  A value is proven when its
-    bounds are within *tolerance*.  Play may go round; if it can go on forever, bounds may stay
-    apart.  *seconds*, Ctrl-C and the event *stop* end it early: the bounds that are returned hold.
+    This suits games, with or without chance, whose reachable positions fit in memory, at some 200
+    bytes for each (equivalent ones count once); more than *positions* are an error.  A value is
+    proven when its bounds are within *tolerance*.  Games may have cycles; if play can continue
+    forever, bounds may stay apart.  *seconds*, Ctrl-C and the event *stop* end the iteration early;
+    the bounds that it returns hold.
 
-    :class:`GameError` for games in which a repetition is a draw: there a value depends on the
+    Raise :class:`GameError` for games in which a repetition is a draw, as values then depend on the
     line of play.
     """
     limits = Limits(None, seconds, stop)
     if not isinstance(tolerance, int | float) or not 0 < tolerance < math.inf:
-        raise CutnodeError(f"a tolerance is a number, more than 0, not {tolerance!r}")
+        raise CutnodeError(f"tolerance must be a number more than 0, got {tolerance!r}")
     if not 0 < require_integer(positions, "a number of positions") <= MOST_STATES:
-        raise CutnodeError(f"a number of positions is 1 to {MOST_STATES:,}, not {positions:,}")
+        raise CutnodeError(f"positions must be 1 to {MOST_STATES:,}, got {positions:,}")
     position = given_position(position)
     require_moves(position)
     cls: Any = type(position)
     if defines(cls, "drawn"):
-        raise GameError(f"{game_name(cls)} has draws by rule: value iteration does not take them")
+        raise GameError(f"{game_name(cls)} has draws by rule, which value iteration cannot handle")
     if defines(cls, "reversible"):
         raise GameError(
-            f"{game_name(cls)} has chance and reversible: with it a position that repeats is a "
-            f"draw, so values depend on the line of play; drop reversible, then play may go round"
+            f"{game_name(cls)} has chance and reversible, which makes repetitions draws, so values "
+            f"depend on the line of play; remove reversible to allow cycles"
             if defines(cls, "chance")
             else f"{game_name(cls)} has repetition: a position that repeats is a draw, so values "
-            f"depend on the line of play, and value iteration does not take it"
+            f"depend on the line of play, which value iteration cannot handle"
         )
     graph = _Graph(coerce(position), positions)
     clock = Clock(limits.seconds)
@@ -105,12 +106,12 @@ def iterate(
     try:
         ended = run([call], limits.stops)
     except MemoryError:
-        raise CutnodeError("the positions that can be reached from here need more memory") from None
+        raise CutnodeError("the positions reachable from here do not fit in memory") from None
     return graph.result(float(tolerance), ended, clock.elapsed())
 
 
 class _Graph:
-    """All states that can be reached from a position, and their bounds."""
+    """All states reachable from a position, and their bounds."""
 
     def __init__(self, root: Any, positions: int):
         cls: Any = type(root)
@@ -136,7 +137,7 @@ class _Graph:
         self._make_room(states=FIRST_ROOM, edges=FIRST_ROOM)
 
     def _make_room(self, states: int, edges: int) -> None:
-        """Make room for so many states and edges; what is known of them is kept."""
+        """Make room for *states* and *edges* in total; keep what is known."""
         if states > len(self.keys):
             for name in ("keys", "kinds", "values"):
                 setattr(self, name, _longer(getattr(self, name), states))
@@ -149,7 +150,7 @@ class _Graph:
             self.weights = _longer(self.weights, edges)
 
     def solve(self, tolerance: float) -> None:
-        """Find all states and bound their values, until that is done or the stop flag is set."""
+        """Find all states and bound their values, until done or the stop flag is set."""
         self._explore()
         self._trim()
         if self.counts["stop"] == RUNNING:
@@ -179,7 +180,7 @@ class _Graph:
                 raise GameError(self._complaint())
             if counts["states"] > counts["positions"]:
                 raise CutnodeError(
-                    f"more than {counts['positions']:,} positions can be reached from here: "
+                    f"more than {counts['positions']:,} positions can be reached from here; "
                     f"allow more if there is memory, some 200 bytes for each"
                 )
             if counts["stop"] != RUNNING or counts["expanded"] == counts["states"]:
@@ -190,7 +191,7 @@ class _Graph:
             )
 
     def _trim(self) -> None:
-        """Forget the room that was not needed, and begin with bounds that surely hold."""
+        """Release unused room, and initialise the bounds with values that certainly hold."""
         states, edges = int(self.counts["states"]), int(self.counts["edges"])
         self.keys, self.kinds = self.keys[:states], self.kinds[:states]
         self.first = self.first[: states + 1]
@@ -204,7 +205,7 @@ class _Graph:
         self.words, self.values = self.words[:0].copy(), self.values[:0].copy()
 
     def _complaint(self) -> str:
-        """Say what is wrong with the state that was to be expanded."""
+        """Return what is wrong with the state that was to be expanded."""
         cls: Any = type(self.root)
         at = int(self.counts["expanded"]) * words_each(cls)
         position = self.words[at] if is_plain(cls) else unpack(self.words, at, self.root)
@@ -235,7 +236,7 @@ class _Graph:
         self.slots[taken] = ranks[self.slots[taken] - 1] + 1
 
     def result(self, tolerance: float, ended: str, seconds: float) -> ValueIterationResult:
-        """Return what is known now."""
+        """Return the result so far."""
         counts, root = self.counts, self.root
         states = States(root, self.keys, self.slots, self.bounds)
         lower, upper = states.bounds_of(root)
@@ -269,7 +270,7 @@ class _Graph:
 
 
 def _children(position: Any) -> list[tuple[int, Any]]:
-    """Return the position after each move, or each outcome of chance that has a chance."""
+    """Return the position after each move, or after each possible outcome of chance."""
     if outcome(position)[0]:
         return []
     events = enumerate(chance_outcome(position, index) for index in range(chance(position)))
@@ -287,7 +288,7 @@ def _longer(array: Any, size: int) -> Any:
 
 
 def _room(room: int, needed: int) -> int:
-    """Twice the room as often as is needed."""
+    """Return *room*, doubled until it suffices."""
     while room < needed:
         room *= 2
     return room

@@ -1,6 +1,6 @@
 """Proofs of values as data: an answer to every reply, checked by the rules of the game alone.
 
-Files hold them as JSON lines.
+Files store them as JSON lines.
 """
 
 from __future__ import annotations
@@ -41,31 +41,32 @@ from cutnode.storage.tables import Table
 
 @dataclass(frozen=True, slots=True)
 class ValueProof:
-    """A proof that a player has a value at least, whatever the other does.
+    """A proof that a player can secure at least some value, whatever the opponent does.
 
     ``len`` is the number of positions with an answer.
     """
 
     position: Any
+    """The position."""
     least: int
-    """What the player has at least, seen by him."""
+    """The value that the player secures, for him."""
     mover: bool
-    """Whether he is the player to move in the position; else he is the other."""
+    """Whether the player is to move in the position."""
     answers: Mapping[Any, int]
-    """A move for each position in which he moves, if he plays so."""
+    """The player's move in each position that can arise when he follows the proof."""
 
     def __len__(self) -> int:
         return len(self.answers)
 
     def claim(self) -> str:
-        """Return what is proven in words, for the player to move in the position."""
+        """Return in words what the proof claims, for the player to move in the position."""
         return f"value >= {self.least}" if self.mover else f"value <= {-self.least}"
 
     def verify(self) -> None:
-        """Check the proof by the rules alone; :class:`CutnodeError` says what is wrong.
+        """Check the proof by the rules of the game alone; raise :class:`CutnodeError` if it fails.
 
-        Every answer is a legal move, every legal reply has an answer, every line ends with enough
-        for the player, and a line that comes back is a draw.
+        Every answer must be a legal move, every legal reply must have an answer, and every line
+        must end with at least the claimed value; a line that repeats a position is a draw.
         """
         done: set[Any] = set()
         line: set[Any] = set()
@@ -77,7 +78,7 @@ class ValueProof:
                 line.discard(node)
                 done.add(node)
             elif node in line:
-                self._require(0, position, "play can come back to it")
+                self._require(0, position, "play can repeat it")
             elif node not in done:
                 children = self._children(position, mine)
                 if children:
@@ -86,7 +87,7 @@ class ValueProof:
                     waiting += [(child, whose, False) for child, whose in children]
 
     def _children(self, position: Any, mine: bool) -> list[tuple[Any, bool]]:
-        """Return where play can go on, and whether the player moves there."""
+        """Return the positions that can follow, and whether the player moves there."""
         if self._ends(position, mine):
             return []
         moves = legal_moves(position)
@@ -101,7 +102,7 @@ class ValueProof:
         return [(child, mine == moves_again(position, child)) for child in children]
 
     def _ends(self, position: Any, mine: bool) -> bool:
-        """Return whether a line of play ends here; the player has to have enough then."""
+        """Return whether a line ends here; raise if the player has too little at its end."""
         over, value = outcome(position)
         if over:
             self._require(value if mine else -value, position, "it is over")
@@ -113,7 +114,7 @@ class ValueProof:
 
     def _require(self, value: int, position: Any, what: str) -> None:
         if value < self.least:
-            raise self._wrong(position, f"{what}, with {value} for a player who has {self.least}")
+            raise self._wrong(position, f"{what}, with {value} for the player, not {self.least}")
 
     def _wrong(self, position: Any, what: str) -> CutnodeError:
         return CutnodeError(f"the proof is wrong at {position_text(position)}: {what}")
@@ -133,9 +134,9 @@ class ValueProof:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], game: Game) -> Self:
-        """Make a proof of what :meth:`to_dict` returned; it is not verified by that.
+        """Make a proof from the data of :meth:`to_dict`, without verifying it.
 
-        :class:`CutnodeError` for texts that are no positions or moves of the *game*.
+        Raise :class:`CutnodeError` for texts that are not positions or moves of the *game*.
         """
         answers = {}
         for text, move in data["answers"].items():
@@ -143,15 +144,15 @@ class ValueProof:
             answers[position] = game.parse_move(position, move)
         least, mover = require_integer(data["least"], "a value"), data["mover"]
         if not isinstance(mover, bool):
-            raise TypeError("mover is true or false")
+            raise TypeError("mover must be true or false")
         return cls(game.parse(data["position"]), least, mover, answers)
 
 
 def claims(result: Result) -> list[dict[str, int]]:
-    """Return the claims that prove a result, as :func:`write_proof` takes them.
+    """Return the claims that prove a result, as keywords of :func:`write_proof`.
 
-    Its answer to a question, or its value from both sides, where that is not the least or the
-    greatest there is.
+    They are its answer to a question, or bounds of its value on both sides, except at the ends of
+    the game's range of values.
     """
     if result.at_least is not None:
         yes = result.answer
@@ -170,16 +171,17 @@ def write_proof(
     table: Table | int | None = None,
     **limits: Unpack[LimitKeywords],
 ) -> ValueProof:
-    """Write a proof that the mover has *at_least* a value, or *at_most*: one of them is given.
+    """Find a proof that the value is *at_least* or *at_most* some number; give one of the two.
 
-    It is found by proof numbers, to the end of every line.  :class:`CutnodeError` if the claim is
-    not true, if a limit is reached first (with the question that is open then, and its numbers), or
-    if more than so many *positions* need an answer;
-    :class:`GameError` for claims of wins where play can go round: these are proven by
-    :func:`cutnode.prove_win`.
+    A df-pn search follows every line to its end.
+
+    Raise :class:`CutnodeError` if the claim is false, if a limit is reached first (the message
+    names the open question and its proof numbers), or if more than *positions* positions need an
+    answer.  Raise :class:`GameError` for claims of wins in games with cycles, which
+    :func:`cutnode.prove_win` proves.
     """
     if (at_least is None) == (at_most is None):
-        raise CutnodeError("a proof says at_least or at_most how much a player has")
+        raise CutnodeError("a proof needs either at_least or at_most")
     position = coerce(given_position(position))
     mover = at_least is not None
     claimed = at_least if at_least is not None else at_most
@@ -187,8 +189,8 @@ def write_proof(
     require_value(position, claimed)
     if least > 0 and recurs(position):
         raise GameError(
-            f"play can go round in {game_name(type(position))}: no strategy is written of a win "
-            f"there, but prove_win() and `cutnode mate` prove wins within some moves"
+            f"{game_name(type(position))} has cycles, so no strategy for a win can be written; "
+            f"prove_win() and `cutnode mate` prove wins within a number of moves"
         )
     answers: dict[Any, int] = {}
     proof = ValueProof(position, least, mover, answers)
@@ -212,29 +214,31 @@ def write_proof(
 
 
 def _require_true(questions: Questions, proof: ValueProof) -> None:
-    """:class:`CutnodeError` if the claim of a proof is not true."""
+    """Raise :class:`CutnodeError` if the claim of a proof is false."""
     position, least = proof.position, proof.least
     target = least if proof.mover else 1 - least
     over, value = outcome(position)
     if (value >= target if over else questions.holds(position, target)) != proof.mover:
         has = f"less than {least}" if proof.mover else f"more than {-least}"
-        raise CutnodeError(f"the mover has {has} at {position_text(position)}")
+        raise CutnodeError(f"the value is {has} at {position_text(position)}")
 
 
 FORM = "cutnode_proof"
+"""The key that marks a proof of a value in a file."""
+
 VERSION = 1
-"""The key that marks a proof of a value, and the version of its form."""
+"""The version of the format of proofs."""
 
 
 def save_proofs(path: str | os.PathLike[str], proofs: Sequence[ValueProof]) -> None:
-    """Write proofs of values to a file, a line of JSON each; it appears complete or not at all.
+    """Write proofs of values to a file as JSON lines; the file appears complete or not at all.
 
-    Each is verified as it will be read; :class:`CutnodeError` if one is wrong.
+    Each proof is verified as it will be read.  Raise :class:`CutnodeError` if one is wrong.
     """
     lines = []
     for proof in require_iterable(proofs, "proofs"):
         if not isinstance(proof, ValueProof):
-            raise CutnodeError(f"proofs to save are what write_proof returns, not {shown(proof)}")
+            raise CutnodeError(f"proofs must come from write_proof, got {shown(proof)}")
         data = proof.to_dict()
         ValueProof.from_dict(data, Game.of(proof.position)).verify()
         lines.append(json.dumps({FORM: VERSION} | data))
@@ -244,9 +248,10 @@ def save_proofs(path: str | os.PathLike[str], proofs: Sequence[ValueProof]) -> N
 def read_proofs(path: str | os.PathLike[str], game: Game | None = None) -> list[ValueProof | Proof]:
     """Read the proofs in a file that :func:`save_proofs` or ``cutnode solve --proof`` wrote.
 
-    Or those of wins in what ``cutnode mate --proof --json`` printed.  They are read, not checked:
-    see their ``verify()``.  *game* has to be given if it is none of those that come with cutnode;
-    :class:`CutnodeError` if it is another one, or if the file is damaged.
+    The output of ``cutnode mate --proof --json`` can also be read.  Proofs are not checked: call
+    their ``verify()``.  *game* is needed if the game does not come with cutnode.
+
+    Raise :class:`CutnodeError` if the proofs are of another game, or the file is damaged.
     """
     path = require_path(path, "a file of proofs")
     try:
@@ -254,7 +259,7 @@ def read_proofs(path: str | os.PathLike[str], game: Game | None = None) -> list[
     except OSError as error:
         raise CutnodeError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise CutnodeError(f"{path} holds no proof: it is not text") from None
+        raise CutnodeError(f"{path} contains no proof: it is not a text file") from None
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
@@ -263,7 +268,7 @@ def read_proofs(path: str | os.PathLike[str], game: Game | None = None) -> list[
             except CutnodeError as error:
                 raise CutnodeError(f"{path}, line {number}: {error}") from None
     if not found:
-        raise CutnodeError(f"{path} holds no proof")
+        raise CutnodeError(f"{path} contains no proof")
     return found
 
 
@@ -272,11 +277,11 @@ def _read(line: str, game: Game | None) -> list[ValueProof | Proof]:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):
-        raise CutnodeError("this is no JSON, or it is cut off") from None
+        raise CutnodeError("not JSON, or cut off") from None
     if not isinstance(data, dict) or (FORM not in data and data.get("verb") != "mate"):
-        raise CutnodeError("this is no proof of cutnode")
+        raise CutnodeError("not a proof written by cutnode")
     if data.get(FORM, VERSION) != VERSION:
-        raise CutnodeError(f"this form of proofs is {data[FORM]!r}, and {VERSION} is known here")
+        raise CutnodeError(f"proof format must be {VERSION}, got {data[FORM]!r}")
     found = _game(data.get("game"), game)
     try:
         if FORM in data:
@@ -290,12 +295,14 @@ def _read(line: str, game: Game | None) -> list[ValueProof | Proof]:
 
 
 def _game(name: Any, given: Game | None) -> Game:
-    """Return the game of a proof; code in other files is run only if a person names it."""
+    """Return the game of a proof; code in other files runs only if the caller passes the game."""
     if given is not None:
         mine = game_name(type(given.start()))
         if mine != name:
             raise CutnodeError(f"this is a proof of {name}, not of {mine}")
         return given
     if not isinstance(name, str) or name.partition(":")[0] not in game_names():
-        raise CutnodeError(f"this is a proof of {name}, which does not come with cutnode: name it")
+        raise CutnodeError(
+            f"this is a proof of {name}, which does not come with cutnode: pass the game"
+        )
     return load_game(name)
