@@ -130,7 +130,7 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
 def analyse(position: Any, text: str | None = None, **options: Unpack[AnalyseKeywords]) -> Result:
     """Prove the values of a position and of every legal move.
 
-    The options are those of :func:`solve`; its limits apply to the whole analysis.
+    Options are as for :func:`solve`; limits apply to the whole analysis.
     """
     with _solver("analyse", position, text, options) as (solver, position, chosen):
         return solver.prove("analyse", position, chosen)

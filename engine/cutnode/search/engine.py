@@ -238,7 +238,7 @@ class Engine(Unpickled, Generic[R_co]):
     def solve(self, position: Any = None, **options: Unpack[QuestionKeywords]) -> Result:
         """Prove the value of a position, a best move, and the line of best play.
 
-        The options are those of :func:`cutnode.solve`; a proof builds on what earlier ones stored.
+        Options are as for :func:`cutnode.solve`; a proof builds on what earlier ones stored.
         """
         return self._prove(position, "solve", proof_options("solve", options))
 
@@ -294,7 +294,7 @@ class Engine(Unpickled, Generic[R_co]):
     def start(self, position: Any = None, kind: str = "search", **options: Any) -> Handle[Any]:
         """Start a ``"search"``, ``"solve"`` or ``"analyse"`` call, and return its handle at once.
 
-        *options* are those of the method of that name.  Callbacks run in the searching thread.
+        *options* are as for the method of that name.  Callbacks run in the searching thread.
         """
         return self._start(position, kind, Clock(None), options)
 
@@ -320,7 +320,7 @@ class Engine(Unpickled, Generic[R_co]):
         """Run :meth:`analyse` without blocking the event loop; cancelling the task ends it."""
         return await self.start(position, "analyse", **options)
 
-    # What is kept
+    # Resources
 
     @property
     def table(self) -> Table:

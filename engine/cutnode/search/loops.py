@@ -50,7 +50,7 @@ def has_loops(cls: Any) -> bool:
 class LoopSolver:
     """Proves the values of positions of a game with cycles, as the module explains.
 
-    Its interface is that of a :class:`~cutnode.search.solving.Solver`.
+    It has the interface of a :class:`~cutnode.search.solving.Solver`.
     """
 
     def __init__(

@@ -189,8 +189,8 @@ class MonteCarlo(Unpickled):
 
         At least one limit is needed: *playouts*, *nodes* (positions visited, in the tree and in
         rollouts), *seconds* or *stop*; the search also ends when the value is proven.  The other
-        options are those of :meth:`cutnode.Engine.search`; *progress* is called whenever the
-        number of playouts has doubled.
+        options are as for :meth:`cutnode.Engine.search`; *progress* is called whenever the number
+        of playouts has doubled.
         """
         chosen = SearchOptions.of("search", options)
         chosen.require_limit("mcts")

@@ -34,7 +34,7 @@ from cutnode.tablebases.tablebase import Tablebase
 
 
 class SearcherKeywords(TypedDict, total=False):
-    """Keywords of a searcher; their defaults are those of :class:`SearcherOptions`."""
+    """Keywords of a searcher, with the defaults of :class:`SearcherOptions`."""
 
     evaluation: AnyEvaluation
     techniques: Iterable[str | Technique | EllipsisType] | None
@@ -76,7 +76,7 @@ class QuestionKeywords(ProofKeywords, total=False):
 
 
 class SearchKeywords(LimitKeywords, total=False):
-    """Keywords of a search; their defaults are those of :class:`SearchOptions`."""
+    """Keywords of a search, with the defaults of :class:`SearchOptions`."""
 
     depth: int | None
     playouts: int | None
@@ -300,7 +300,7 @@ class PlayoutKeywords(TypedDict, total=False):
 
 
 class TreeKeywords(AutoKeywords, PlayoutKeywords, total=False):
-    """Keywords of Monte Carlo tree search; their defaults are those of :class:`TreeOptions`."""
+    """Keywords of Monte Carlo tree search, with the defaults of :class:`TreeOptions`."""
 
     reuse: bool
 

@@ -1,8 +1,8 @@
 """The df-pn solver: proof-number searches until the value of a position is known.
 
-Each search answers a question: is the value at least some target?  The interface is that of a
-:class:`~cutnode.search.solving.Solver`; the solver suits games that are won or lost by narrow lines
-in wide trees: see :mod:`cutnode.kernels.proof_numbers`.
+Each search answers a question: is the value at least some target?  The solver has the interface of
+a :class:`~cutnode.search.solving.Solver`, and suits games that are won or lost by narrow lines in
+wide trees: see :mod:`cutnode.kernels.proof_numbers`.
 """
 
 from __future__ import annotations

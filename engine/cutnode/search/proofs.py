@@ -177,7 +177,7 @@ class Proof:
             self._refuse_repetition(group)
 
     def _checked(self, position: Any) -> Answer:
-        """Return the answer in a position, after checking that it is legal and wins when it says."""
+        """Return the answer in a position; raise if it is illegal or claims too quick a win."""
         answer = self.answers.get(position)
         if answer is None:
             raise self._wrong(position, "there is no answer")

@@ -436,7 +436,7 @@ class SearchResult(PositionResult):
     """Whether the score does not depend on estimates.  A win found by selective techniques is
     proven, though it may not be the quickest."""
     exact: bool
-    """Whether the score is that of plain minimax at this depth."""
+    """Whether the score equals plain minimax at this depth."""
     decisive: bool
     """Whether scores say who wins and how soon, as in ``DECISIVE`` games."""
     lines: tuple[Line, ...]

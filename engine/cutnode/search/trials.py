@@ -58,8 +58,8 @@ LONGEST_GAME = 400
 class AutoSearcher(Unpickled):
     """A search by alpha-beta or Monte Carlo tree search, whichever does better in a trial.
 
-    Its interface is that of a :class:`Searcher`; it needs a limit in *seconds*, and keeps its
-    choice until :meth:`clear`.  Results say *why* the engine was chosen.  A game without
+    It has the interface of a :class:`Searcher`, needs a limit in *seconds*, and keeps its choice
+    until :meth:`clear`.  Results say *why* the engine was chosen.  A game without
     ``evaluate`` needs no trial, as alpha-beta has no estimates there.
     """
 
