@@ -269,7 +269,7 @@ def test_priors_are_by_what_was_asked_for():
 
 def test_priors_need_something_to_go_by():
     game = load_game("toys.hexapawn", plain=True)
-    with pytest.raises(CutnodeError, match="has no evaluate: its priors cannot be by evaluation"):
+    with pytest.raises(CutnodeError, match="has no evaluate, which priors='evaluation' needs"):
         mcts(game.start(), 10, priors="evaluation")
 
 

@@ -137,7 +137,7 @@ class Handle(Unpickled, Generic[R_co]):
         if self.running and self.thread == threading.get_ident():
             raise CutnodeError("a callback cannot wait for the search that calls it; use stop()")
         if self.running and self._process != os.getpid():
-            raise CutnodeError("this search runs in the parent process, before the fork")
+            raise CutnodeError("this search runs in the parent process, not in this fork of it")
         clock = Clock(timeout)
         try:
             while not self._done.wait(min(WAITING_PATIENCE, clock.left())):

@@ -120,11 +120,11 @@ class MonteCarlo(Unpickled):
             )
         for what, by in (("rollouts", "order"), ("rollouts", "bounds"), ("priors", "order")):
             if getattr(chosen, what) == by and not defines(self.cls, by):
-                raise GameError(f"{game_name(self.cls)} has no {by}: its {what} cannot be by {by}")
+                raise GameError(f"{game_name(self.cls)} has no {by}, which {what}={by!r} needs")
         estimates = self.evaluation is not OWN or defines(self.cls, "evaluate")
         if chosen.priors == "evaluation" and not estimates:
             raise GameError(
-                f"{game_name(self.cls)} has no evaluate: its priors cannot be by evaluation"
+                f"{game_name(self.cls)} has no evaluate, which priors='evaluation' needs"
             )
         self.selection = chosen.selection_for(self.cls, estimates)
         self.priors = chosen.priors_for(self.cls, estimates)
