@@ -144,7 +144,7 @@ class Game:
         return self.notation.parse_move(position, text)
 
     def chances(self, position: Any) -> list[tuple[float, Any]]:
-        """Return the probability and the position of each outcome; none if chance does not decide."""
+        """Return the probability and position of each outcome; none if chance does not decide."""
         events = 0 if self.outcome(position) is not None else chance(position)
         return [chance_outcome(position, index) for index in range(events)]
 
