@@ -64,7 +64,9 @@ class _Replace(AbstractTemplate):  # type: ignore[misc]
         for name, given in kws.items():
             is_cut = isinstance(given, types.Float) and isinstance(wanted[name], types.Integer)
             if is_cut or self.context.can_convert(given, wanted[name]) is None:
-                raise TypingError(f"field {name} must be {wanted[name]}, got {types.unliteral(given)}")
+                raise TypingError(
+                    f"field {name} must be {wanted[name]}, got {types.unliteral(given)}"
+                )
         taken = [wanted[name] if name in kws else types.none for name in position.fields]
         names = [
             Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=None)

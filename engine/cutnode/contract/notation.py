@@ -326,7 +326,7 @@ def _content(content: Any, index: int, board: Any) -> int:
 
 
 def board_text(position: Any, **look: Unpack[Look]) -> str:
-    """Return a drawing of the position; if its class has its own ``str``, that is the only look."""
+    """Return a drawing of the position, or its ``str`` if its class defines one."""
     cls: Any = type(position)
     if cls.__str__ in (board_text, object.__str__):
         return notation_of(cls).draw(position, **look)
