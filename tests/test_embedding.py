@@ -368,7 +368,7 @@ def test_engines_that_share_a_table_take_turns():
         (lambda engine: Engine(GAME, threads=0), "at least 1 thread"),
         (lambda engine: Engine(GAME, threads=1 << 40), "at most 1024 threads"),
         (lambda engine: Engine(GAME, table=0), "at least 1 MiB"),
-        (lambda engine: Engine("conect4"), "there is no game 'conect4' (did you mean 'connect4'"),
+        (lambda engine: Engine("conect4"), "unknown game 'conect4' (did you mean 'connect4'"),
         (lambda engine: Engine(GAME, book=3), "a book is what Book.load gives, not 3"),
         (lambda engine: solve(EMPTY, table="64"), "size of a table in MiB is a whole number"),
         (lambda engine: solve(EMPTY, table=0), "a table needs at least 1 MiB, not 0"),

@@ -495,7 +495,7 @@ def test_foreign_files_are_refused(tmp_path, data):
     ("args", "reason"),
     [
         ((), "say which game to play"),
-        (("magic",), "there is no game 'magic'"),
+        (("magic",), "unknown game 'magic'"),
         (("tictactoe", "55"), "cell 5 is marked already"),
         (("tictactoe", "--level", "hard", "--strength", 4), "exclude each other"),
         (("tictactoe", "--level", "hard", "--depth", 4), "--level and --depth exclude each other"),

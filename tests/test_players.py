@@ -165,7 +165,7 @@ def test_configuration_is_read():
         ("level=hard,depth=3", "level does not go with depth"),
         ("random,depth=3", "random does not go with depth"),
         ("depth=3,depth=4", "depth is set twice"),
-        ("depth=x", "depth is a whole number, not 'x'"),
+        ("depth=x", "depth must be a whole number, got 'x'"),
         ("seconds=soon", "seconds is a number, not 'soon'"),
         ("seconds=-1", "a time limit is"),
         ("seconds=nan", "a time limit is"),

@@ -126,7 +126,7 @@ def test_field_of_another_kind_is_an_error(cls):
 
 @pytest.mark.parametrize("cls", [int, tuple, dict])
 def test_class_of_no_game_is_an_error(cls):
-    with pytest.raises(GameError, match="a position is what a game makes, not of type"):
+    with pytest.raises(GameError, match="a position must come from a game, got one of type"):
         position_type(cls)
 
 

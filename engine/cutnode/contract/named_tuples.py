@@ -35,7 +35,7 @@ def constructor(context: Any, cls: Any, args: Any, keywords: Any) -> Any:
         bound = parameters.bind(*args, **keywords)
     except TypeError as error:
         names = ", ".join(cls._fields)
-        raise TypingError(f"{cls.__name__}(...): {error}; the fields are {names}") from None
+        raise TypingError(f"{cls.__name__}(...): {error}; its fields are {names}") from None
     kinds = [
         bound.arguments[name]
         if name in bound.arguments
