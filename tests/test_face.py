@@ -137,7 +137,7 @@ def test_settings_of_a_player_as_keywords():
     assert PlayerKeywords.__annotations__.keys() == KEYS.keys() - {"game"}
     for settings, message in (
         ({"strenght": 60}, r"there is no setting 'strenght' \(did you mean 'strength'\?\)"),
-        ({"strength": 2.5}, "strength must be a whole number, got '2.5'"),
+        ({"strength": 2.5}, "strength is a whole number, not '2.5'"),
         ({"strength": 101}, "a strength is 0..100, not 101"),
         ({"text": "hard", "level": "easy"}, "level is set twice"),
         ({"tablebase": "a,b"}, "tablebase cannot hold a comma, got 'a,b'"),
@@ -448,7 +448,10 @@ def test_trees_fit_a_notebook():
         (lambda: run_batch(["tictactoe"], []), "a batch is to solve or search"),
         (lambda: play_game([], "tictactoe"), "needs two players that make_player returns"),
         (lambda: play_game(None, "tictactoe"), "players must be iterable, got None"),
-        (lambda: play_game(RANDOM, "tictactoe", plies="x"), "a limit of plies is a whole number"),
+        (
+            lambda: play_game(RANDOM, "tictactoe", plies="x"),
+            "a limit of plies must be a whole number",
+        ),
         (lambda: play_game(RANDOM, "tictactoe", until=1), "until must be a function, got 1"),
         (lambda: match(None, "random", "random"), "a match is of a game or its name, not of None"),
         (lambda: match("tictactoe", "random", "random", sprt=1), "sprt must be an Sprt, got 1"),

@@ -20,7 +20,7 @@ SOLVERS = ("alphabeta", "pn", "auto")
 by whichever of them finishes first."""
 
 AIMS = ("moves", "games")
-"""What parameters are fitted to: the loss of the moves chosen with them, or games won."""
+"""The targets of a fit: what the moves chosen with the parameters lose, or the games they win."""
 
 STYLES = {
     "balanced": (25, 15, 30, 15, 10, 5),
