@@ -298,7 +298,7 @@ FINDINGS = [
         "board",
         "return Position(self.cells, self.player)",
         "child = Position((), self.player); child.cells = self.cells; return child",
-        *("play", "cells was [0, 0, 0, 0, 0, 0, 0, 0, 0] and is"),
+        *("play", "cells was [0, 0, 0, 0, 0, 0, 0, 0, 0], is now"),
     ),
     (
         "board",
@@ -539,7 +539,7 @@ FINDINGS = [
         "    return position\n",
         "    position\n",
         "position_text",
-        "returns None, not a position",
+        "must return a position of the game, got None",
     ),
     (
         "rows",
@@ -563,7 +563,7 @@ FINDINGS = [
         "board",
         "return position.cells[index] % 3",
         'return ".xo"[position.cells[index]]',
-        *("cell", "gives '.' for cell 0; a content of CELLS is a number from 0 to 2"),
+        *("cell", "must return the number of a content of CELLS, 0 to 2; got"),
     ),
     # Estimates and bounds.
     (
@@ -657,7 +657,12 @@ REFUSED = [
     ("board", "__eq__", "equals", "Position has no __eq__: make it a NamedTuple"),
     ("board", "def __hash__", "def hash", "cannot be hashed or compared"),
     ("board", '"o": "second player"}', '"o": "second player"}, players=("x", "o")', "a dictionary"),
-    ("nim", "left: int = 10", "left: int", "give left a default, or define start(variant)"),
+    (
+        "nim",
+        "left: int = 10",
+        "left: int",
+        "give left of Position a default, or define start(variant)",
+    ),
 ]
 """A game, what of it is replaced by what, and the words with which nothing takes it."""
 
