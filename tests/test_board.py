@@ -314,7 +314,7 @@ def test_bad_input_is_said(page: Page, service: str) -> None:
     page.click("#done")
     expect(page.locator(".disc")).to_have_count(3)
     page.goto(f"{service}/#game=go")
-    expect(page.locator("#error")).to_contain_text("there is no game 'go'")
+    expect(page.locator("#error")).to_contain_text("unknown game 'go'")
     page.select_option("#game", "hex")
     page.fill("#variant", "99")
     page.get_by_role("button", name="New game").click()
@@ -467,9 +467,9 @@ def test_notes_on_a_position_are_shown_until_a_move(page: Page, service: str) ->
         ("position=15", "the address must name a game"),
         ("garbage", "the address must name a game"),
         ("game=", "the address must name a game"),
-        ("game=..", "there is no game '..'"),
-        ("game=tictactoe%2Fboard", "there is no game 'tictactoe/board'"),
-        ("game=nosuch", "there is no game 'nosuch'"),
+        ("game=..", "unknown game '..'"),
+        ("game=tictactoe%2Fboard", "unknown game 'tictactoe/board'"),
+        ("game=nosuch", "unknown game 'nosuch'"),
     ],
 )
 def test_an_address_of_no_game_is_said_and_games_are_listed(

@@ -201,7 +201,7 @@ def test_damaged_books_are_refused(tiny, tmp_path):
 def test_books_that_are_none():
     with pytest.raises(CutnodeError, match="a book has 0 plies or more, not -1"):
         build_book(TINY, -1)
-    with pytest.raises(CutnodeError, match="there is no game 'tictac'"):
+    with pytest.raises(CutnodeError, match="unknown game 'tictac'"):
         build_book("tictac", 1)
     with pytest.raises(CutnodeError, match="a book of tictactoe does not begin at"):
         build_book(TINY, 1, start=MIDDLE)

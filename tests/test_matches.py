@@ -351,7 +351,7 @@ def test_games_are_kept_if_a_process_is_killed(tmp_path, monkeypatch):
         ({"plies": -1}, "a number of plies is at least 0"),
         ({"processes": 0}, "a number of processes is at least 1"),
         ({"most_plies": 0}, "a limit of plies is at least 1"),
-        ({"seed": "x"}, "a seed is a whole number"),
+        ({"seed": "x"}, "a seed must be a whole number"),
         ({"pairs": 2, "openings": [GAME.start()]}, "2 pairs need as many openings"),
         ({"openings": [GAME.parse("14253")]}, "where the game goes on, not xxx/oo./..."),
     ],

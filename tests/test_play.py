@@ -467,7 +467,7 @@ SAVED = {
         ({"players": ["person", "depth=3,evaluation=a.py:b"]}, "is one of code in other files"),
         ({"start": "xxx"}, "cannot be resumed: "),
         ({"start": 4}, "are not texts"),
-        ({"seed": "x"}, "a seed is a whole number"),
+        ({"seed": "x"}, "a seed must be a whole number"),
         ({"game": "mine.py"}, "it is a game of 'mine.py': say so, as in cutnode play mine.py"),
         ({"game": "tictactoe:9"}, "tictactoe has no variant"),
         ({"game": 5}, "are not texts"),
@@ -495,7 +495,7 @@ def test_foreign_files_are_refused(tmp_path, data):
     ("args", "reason"),
     [
         ((), "say which game to play"),
-        (("magic",), "there is no game 'magic'"),
+        (("magic",), "unknown game 'magic'"),
         (("tictactoe", "55"), "cell 5 is marked already"),
         (("tictactoe", "--level", "hard", "--strength", 4), "exclude each other"),
         (("tictactoe", "--level", "hard", "--depth", 4), "--level and --depth exclude each other"),

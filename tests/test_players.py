@@ -259,7 +259,7 @@ def test_steps_that_are_none():
         (GAME.start(), ["5", "5"], "step 2: cell 5 is marked already"),
         (GAME.start(), [4], "step 1: a move is a text, not 4"),
         (race.Position(), [2], "step 1: chance has no outcome 2"),
-        (race.Position(), ["1"], "step 1: an outcome of chance is a whole number"),
+        (race.Position(), ["1"], "step 1: an outcome of chance must be a whole number"),
         (GAME.start(), ["1", "4", "2", "5", "3", "6"], "step 6: "),
     ):
         with pytest.raises(CutnodeError, match=reason):

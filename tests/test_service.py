@@ -914,7 +914,7 @@ def test_the_command_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None
         assert f"'{host}' is not a host" in failure("--allow-host", host)
     assert "--games" in failure("--only")
     assert "'example.com' is not an origin" in failure("--cors", "example.com")
-    assert "there is no game 'go'" in failure("--games", "go", "--port", "0")
+    assert "unknown game 'go'" in failure("--games", "go", "--port", "0")
     assert "there is no tablebase in" in failure("--tablebase", "nowhere", "--port", "0")
     monkeypatch.delitem(sys.modules, "cutnode.service.server")
     monkeypatch.setitem(sys.modules, "uvicorn", None)

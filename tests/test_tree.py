@@ -381,11 +381,11 @@ BAD = {
     "search": ("best", "a search is one of search, alphabeta, minimax, not 'best'"),
     "plies": (-1, "a number of plies is 0 or more, not -1"),
     "width": (0, "a width is 1 or more, not 0"),
-    "size": (1.5, "a size is a whole number, not 1.5"),
+    "size": (1.5, "a size must be a whole number, got 1.5"),
     "nodes": (0, "a node limit is 1 or more, not 0"),
     "techniques": (["tables"], "there is no technique 'tables'"),
     "evaluation": ("best", "has no evaluation 'best'"),
-    "depth_in": ("moves", "depth is counted in turns or actions, not in 'moves'"),
+    "depth_in": ("moves", "depth_in must be turns or actions, got 'moves'"),
 }
 
 
@@ -403,7 +403,7 @@ def test_bad_arguments_together(big):
         record_tree(big, 2, search="minimax", exact=True)
     with pytest.raises(GameError, match="alpha-beta is for games without chance"):
         record_tree(pig.Position(), 2, search="alphabeta")
-    with pytest.raises(GameError, match="there is no game '4455'"):
+    with pytest.raises(GameError, match="unknown game '4455'"):
         record_tree("4455", 2)
 
 

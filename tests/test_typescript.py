@@ -172,7 +172,7 @@ def test_the_example_in_a_browser(page: str, service: str) -> None:
         assert "".join(cells.all_inner_texts()) == "x"
 
         shown.goto(f"{page}/examples/worker/?service={service}&game=chess")
-        expect(status).to_contain_text("there is no game 'chess'")
+        expect(status).to_contain_text("unknown game 'chess'")
         shown.goto(f"{page}/examples/worker/?service=http://127.0.0.1:9")
         expect(status).to_contain_text("cannot reach http://127.0.0.1:9/")
         browser.close()
