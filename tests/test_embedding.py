@@ -371,7 +371,7 @@ def test_engines_that_share_a_table_take_turns():
         (lambda engine: Engine("conect4"), "there is no game 'conect4' (did you mean 'connect4'"),
         (lambda engine: Engine(GAME, book=3), "a book is what Book.load gives, not 3"),
         (lambda engine: solve(EMPTY, table="64"), "size of a table in MiB is a whole number"),
-        (lambda engine: solve(EMPTY, table=0), "a table needs at least 1 MiB, not 0"),
+        (lambda engine: solve(EMPTY, table=0), "a table needs at least 1 MiB, got 0"),
         (lambda engine: engine.search(EMPTY, depth=1, history=[7]), "history is a list of earlier"),
         (lambda engine: engine.start(EMPTY, depth=1, history=[7]), "this is none: '7'"),
     ],

@@ -379,7 +379,7 @@ def ending():
 def test_a_process_that_ends_is_told_of():
     with Processes(ending, 2) as processes:
         assert list(processes.answers([0, 1])) == [0, -1]
-        with pytest.raises(CutnodeError, match=r"a process ended before its time \(exit code 3\)"):
+        with pytest.raises(CutnodeError, match=r"a process ended unexpectedly \(exit code 3\)"):
             list(processes.answers([1, 2, 3]))
         assert list(processes.answers([5])) == [-5]
     assert not active_children()

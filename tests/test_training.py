@@ -727,7 +727,7 @@ def test_weights_are_of_the_rules_and_not_of_their_text(versions, tmp_path):
     same = versions("@compiled\ndef play", "# A move.\n@compiled\ndef play")
     assert load_evaluation(weights, type(same.start())).cls is type(same.start())
     other = versions("True, 1", "True, -1")
-    with pytest.raises(GameError, match="for other rules of game than those that run: train it"):
+    with pytest.raises(GameError, match="for other rules of game than those that run: train"):
         load_evaluation(weights, type(other.start()))
 
 
