@@ -122,9 +122,7 @@ class Tablebase:
         if given is None:
             return None
         if not isinstance(given, Tablebase | str | os.PathLike):
-            raise CutnodeError(
-                f"tablebase must be a folder or a Tablebase, got {given!r}"
-            )
+            raise CutnodeError(f"tablebase must be a folder or a Tablebase, got {given!r}")
         base = given if isinstance(given, Tablebase) else Tablebase.open(given)
         base.require(cls)
         return base
