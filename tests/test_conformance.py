@@ -192,9 +192,9 @@ tictactoe_play = tictactoe.play
 @pytest.mark.parametrize(
     ("verb", "complaint", "rules"),
     [
-        ("moves", "a move is there twice", {"moves": doubled}),
+        ("moves", "lists a move twice", {"moves": doubled}),
         ("moves", "writes outside of its part", {"moves": unbuffered}),
-        ("moves", "moves are numbers in range(65535)", {"moves": large}),
+        ("moves", "moves must be numbers in range(65535)", {"moves": large}),
         ("moves", "there are none", {"moves": lambda position, buffer, at: at}),
         ("moves", "MAX_MOVES = 8", {"MAX_MOVES": 8}),
         ("moves", "raises ZeroDivisionError", {"moves": lambda position, buffer, at: at // 0}),
@@ -210,9 +210,9 @@ tictactoe_play = tictactoe.play
         ("key", "not a word of 64 bits", {"key": lambda p: p.mine | p.theirs << 56}),
         ("evaluate", "further from 0", {"evaluate": lambda p: 32001}),
         ("adjust", "further from 0", {"adjust": lambda p, score: 40_000}),
-        ("deviation", "no amount of 0 or more", {"deviation": lambda p, deep, shallow: -0.5}),
+        ("deviation", "not a finite number", {"deviation": lambda p, deep, shallow: -0.5}),
         ("features", "gives 11 numbers, not 12", {"features": lambda p: (1,) * 11}),
-        ("features", "these are amounts, 0 or more", {"features": lambda p: (-1,) * 12}),
+        ("features", "must be amounts of 0 or more", {"features": lambda p: (-1,) * 12}),
         ("planes", "gives -1, not a word of 64 bits", {"planes": lambda p: (-1,)}),
         ("planes", "gives 17 words; a network reads", {"planes": lambda p: (p.mine,) * 17}),
         (
@@ -227,7 +227,7 @@ tictactoe_play = tictactoe.play
         ),
         (
             "planes",
-            "of another position",
+            "at another position",
             {"planes": lambda p: (p.mine,) * (1 + (p.theirs > 0))},
         ),
         ("order", "further from 0", {"order": lambda p, move, child: -1_000_001}),
@@ -298,12 +298,12 @@ def test_mirrored_by_one_too_many(found):
         return position.WIDTH - move if symmetry else move
 
     findings = found(connect4, "4x4", canonical_move=mirrored, original_move=mirrored)
-    assert "no move of" in findings["canonical_move"]
+    assert "not a move of" in findings["canonical_move"]
 
 
 def test_not_turned_back(found):
     findings = found(isola, original_move=isola.canonical_move)
-    assert "back again" in findings["canonical_move"]
+    assert "turns back into" in findings["canonical_move"]
 
 
 def test_turned_the_other_way(found):
