@@ -257,7 +257,7 @@ class Trainer:
             self.say(f"{self._count():,} positions from earlier trainings")
 
     def begin_with(self, file: Path) -> None:
-        """Take weights that a training left unproven for the best, until others beat them."""
+        """Start from the weights that an earlier training left unproven, until others beat them."""
         try:
             self.best = load_evaluation(file, self.cls)
         except GameError as error:
