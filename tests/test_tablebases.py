@@ -45,11 +45,11 @@ from cutnode.tablebases.builder import LayerBuilder
 from cutnode.tablebases.building import build_tablebase, compress_tablebase
 from cutnode.tablebases.compression import compressed, expanded
 from cutnode.tablebases.files import Folder
+from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.retrograde import RetrogradeLayer
 from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import StoppedError, enumerated, indexed
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import Directory
 
 DRAUGHTS = load_game("draughts:4x4", plain=True).start()
 

@@ -28,8 +28,8 @@ from cutnode.kernels.solver import (
 from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits
 from cutnode.search.scouting import Scouting
 from cutnode.storage.tables import Table
+from cutnode.tablebases.layer_tables import POINTS
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import POINTS
 
 LINE_FACTOR = 2
 """The proof of a value and the search for its line may together visit so many times the nodes to

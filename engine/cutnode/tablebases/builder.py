@@ -15,9 +15,9 @@ from typing import Any
 from cutnode.contract.dispatch import defines
 from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.tablebases.files import Folder
+from cutnode.tablebases.layer_tables import Directory, LayerTable, kind_of
 from cutnode.tablebases.solving import LayerWork, Settings
 from cutnode.tablebases.spaces import Space, StoppedError, indexed
-from cutnode.tablebases.tables import Directory, LayerTable, kind_of
 
 SAVE_SECONDS = 120.0
 """Seconds between saves of an unfinished layer, or more: saving takes at most a twentieth of

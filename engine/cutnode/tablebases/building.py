@@ -15,9 +15,9 @@ from cutnode.contract.messages import position_text
 from cutnode.contract.positions import coerce
 from cutnode.tablebases.builder import LayerBuilder
 from cutnode.tablebases.files import Folder
+from cutnode.tablebases.layer_tables import CHANCES, LayerTable, kind_of
 from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import Space, StoppedError, enumerated, indexed
-from cutnode.tablebases.tables import CHANCES, LayerTable, kind_of
 
 BYTES_OF_POSITION = 40
 """Bytes of memory for each enumerated position: its key, its fields and its slot."""

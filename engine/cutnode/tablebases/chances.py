@@ -36,10 +36,10 @@ from cutnode.contract.errors import GameError
 from cutnode.contract.verbs import chance, outcome
 from cutnode.kernels.layer_iteration import MOST_SLOTS, NO_EDGE, Choices, sweep, sweep_choices
 from cutnode.kernels.retrograde import MISSING
+from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.retrograde import MissingLayerError
 from cutnode.tablebases.scratch import Scratch, parts
 from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.tables import Directory
 from cutnode.tablebases.threads import LayerThreads
 
 EXTRAPOLATE = 6

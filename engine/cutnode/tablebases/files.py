@@ -28,8 +28,8 @@ from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import CutnodeError
 from cutnode.storage.arrays import class_in, identity, read_arrays, write_arrays
 from cutnode.tablebases.compression import compressed, expanded
+from cutnode.tablebases.layer_tables import LayerTable
 from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.tables import LayerTable
 
 LAYER_KIND = b"cutnode tablebase layer\n"
 SHARE_KIND = b"cutnode tablebase share\n"

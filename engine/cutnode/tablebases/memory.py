@@ -17,10 +17,10 @@ from cutnode.kernels.probing import probe_code, probe_points
 from cutnode.kernels.retrograde import begin, propagate, write_edges
 from cutnode.kernels.tablebase import pack_symbols
 from cutnode.tablebases.building import BYTES_OF_POSITION
+from cutnode.tablebases.layer_tables import POINTS, Directory, kind_of
 from cutnode.tablebases.solving import BYTES_EACH, LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import Space, enumerated, indexed
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import POINTS, Directory, kind_of
 
 
 class TablebasesInMemory:

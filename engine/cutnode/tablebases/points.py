@@ -19,10 +19,10 @@ from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import GameError
 from cutnode.kernels.layer_points import lower_threshold
 from cutnode.kernels.retrograde import MISSING, STUCK
+from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.retrograde import MissingLayerError, code_type
 from cutnode.tablebases.scratch import Scratch
 from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.tables import Directory
 from cutnode.tablebases.threads import LayerThreads
 
 

@@ -40,9 +40,9 @@ from cutnode.kernels.retrograde import (
     propagate,
     write_edges,
 )
+from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.scratch import Scratch, parts
 from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.tables import Directory
 from cutnode.tablebases.threads import LayerThreads
 
 LARGEST_EDGES = 1 << 30

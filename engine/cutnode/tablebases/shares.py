@@ -18,8 +18,8 @@ from cutnode.kernels.retrograde import BLOCK_SHIFT
 from cutnode.storage.arrays import identity
 from cutnode.tablebases.builder import LayerBuilder
 from cutnode.tablebases.files import NO_MODULES
+from cutnode.tablebases.layer_tables import LayerTable, table_of_codes
 from cutnode.tablebases.retrograde import RetrogradeLayer
-from cutnode.tablebases.tables import LayerTable, table_of_codes
 
 
 class SharedLayer:

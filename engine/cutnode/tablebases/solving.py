@@ -18,11 +18,7 @@ from cutnode.kernels.layer_iteration import SWEEP
 from cutnode.kernels.layer_points import THRESHOLD
 from cutnode.kernels.retrograde import PASS
 from cutnode.tablebases.chances import ChanceLayer
-from cutnode.tablebases.points import PointsLayer
-from cutnode.tablebases.retrograde import MissingLayerError, RetrogradeLayer
-from cutnode.tablebases.scratch import Scratch
-from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.tables import (
+from cutnode.tablebases.layer_tables import (
     CHANCES,
     DISTANCES,
     POINTS,
@@ -32,6 +28,10 @@ from cutnode.tablebases.tables import (
     table_of_codes,
     table_of_values,
 )
+from cutnode.tablebases.points import PointsLayer
+from cutnode.tablebases.retrograde import MissingLayerError, RetrogradeLayer
+from cutnode.tablebases.scratch import Scratch
+from cutnode.tablebases.spaces import Space
 from cutnode.tablebases.threads import LayerThreads
 
 DIGITS = 1e-11

@@ -35,9 +35,9 @@ from cutnode.kernels.tablebase import is_hole
 from cutnode.kernels.tablebase_scores import NO_DISTANCE, TO_THE_END
 from cutnode.kernels.tablebase_scores import POINTS as IN_POINTS
 from cutnode.tablebases.files import Folder
+from cutnode.tablebases.layer_tables import CHANCES, DISTANCES, POINTS, Directory, kind_of
 from cutnode.tablebases.retrograde import code_type
 from cutnode.tablebases.spaces import Space, indexed
-from cutnode.tablebases.tables import CHANCES, DISTANCES, POINTS, Directory, kind_of
 from cutnode.tablebases.threads import LayerThreads
 
 NOWHERE = 1 << 40
