@@ -43,6 +43,7 @@ from cutnode.storage.evaluations import (
 )
 from cutnode.tablebases import Settings, Tablebase, build_tablebase
 from cutnode.training import fitting, objectives, symmetries
+from cutnode.training.acceptance import install_if_proven, prove, unproven_file, usual_plies
 from cutnode.training.boards import read_board, sampled_positions
 from cutnode.training.designs import Term, design_for, with_terms
 from cutnode.training.fits import stage_table, staged
@@ -54,7 +55,6 @@ from cutnode.training.games import (
     values_in,
     values_of,
 )
-from cutnode.training.proving import install_if_proven, prove, unproven_file, usual_plies
 from cutnode.training.rebuilding import rebuild
 from cutnode.training.records import prepare_folder, read_games, write_games
 from cutnode.training.results import Training

@@ -38,6 +38,14 @@ from cutnode.storage.evaluations import (
     save_evaluation,
 )
 from cutnode.tablebases.tablebase import Tablebase
+from cutnode.training.acceptance import (
+    FEWEST_SECONDS,
+    install_if_proven,
+    proof_of,
+    target_file,
+    unproven_file,
+    usual_plies,
+)
 from cutnode.training.fits import (
     SHARE,
     Fitting,
@@ -51,14 +59,6 @@ from cutnode.training.fits import (
 from cutnode.training.fitting import FEWEST, logistic_slope, require_jax
 from cutnode.training.games import Labelled, compare, play_games
 from cutnode.training.models import Model, models_for
-from cutnode.training.proving import (
-    FEWEST_SECONDS,
-    install_if_proven,
-    proof_of,
-    target_file,
-    unproven_file,
-    usual_plies,
-)
 from cutnode.training.records import as_kept, prepare_folder, read_games, write_games
 from cutnode.training.results import Generation, Training
 

@@ -1,4 +1,4 @@
-"""The proof of weights: a match at equal time against the evaluation that searches use now."""
+"""The acceptance of new weights: a match at equal time against the evaluation in use, the proof."""
 
 from __future__ import annotations
 
