@@ -366,7 +366,7 @@ FINDINGS = [
     ("nim", "buffer[at] = count", "buffer[at] = -count", "moves", "numbers in range(65535)"),
     ("nim", "buffer[at] = count", "buffer[at] = count / 2", "moves", "numbers in range(65535)"),
     ("nim", "buffer[at] = count", "buffer[at] = 65534 + count", "moves", "range(65535)"),
-    ("nim", "buffer[at] = count", "buffer[at] = 1", "moves", "a move is there twice"),
+    ("nim", "buffer[at] = count", "buffer[at] = 1", "moves", "lists a move twice"),
     ("nim", "MAX_MOVES = 3", "MAX_MOVES = 2", "moves", "MAX_MOVES = 2"),
     ("nim", "    return at\n", "", "moves", "it has to return where the next move"),
     (
@@ -454,7 +454,7 @@ FINDINGS = [
         "turned(position.theirs), position.second)",
         "position.theirs, position.second)",
         "canonical",
-        "no symmetry of the game (turn all fields of a position alike)",
+        "not a symmetry of the game (turn all fields of a position alike)",
     ),
     (
         "clobber",
@@ -753,7 +753,7 @@ WARNINGS = [
         "def chance(",
         "def reversible(position, child):\n    return True\n\ndef chance(",
         "reversible",
-        "drop it",
+        "remove it",
     ),
 ]
 """The same, of a warning."""

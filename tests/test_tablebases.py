@@ -808,7 +808,7 @@ def test_solve_finds_a_tablebase_in_a_folder(tmp_path, pursued):
     }
     with pytest.raises(CutnodeError, match=r"is about toys\.pursuit, not tictactoe"):
         Engine(load_game("tictactoe"), tablebase=tmp_path)
-    with pytest.raises(CutnodeError, match="a tablebase is a folder, or what"):
+    with pytest.raises(CutnodeError, match="tablebase must be a folder or a Tablebase"):
         Engine(pursuit.Position, tablebase=7)
 
 

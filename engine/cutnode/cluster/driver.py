@@ -128,7 +128,7 @@ def solve_split(
     if require_integer(plies, "the plies of a split") < 1:
         raise CutnodeError(f"a position is split at 1 ply or later, not {plies}")
     if require_integer(table, "the size of a table in MiB") < 1:
-        raise CutnodeError(f"a table needs at least 1 MiB, got {table}")
+        raise CutnodeError(f"a table needs at least 1 MiB, not {table}")
     if questions is not None and require_integer(questions, "the questions of a task") < 1:
         raise CutnodeError(f"a task asks at least 1 question, not {questions}")
     top = Top(position, plies, most_positions)
