@@ -361,7 +361,7 @@ def test_engines_that_share_a_table_take_turns():
         (lambda engine: engine.start(EMPTY, moves=[9]), "legal ones, not 9"),
         (lambda engine: engine.start(EMPTY, "solve", nodes=0), "at least 1"),
         (lambda engine: engine.start(EMPTY, "think"), "not 'think'"),
-        (lambda engine: engine.start(EMPTY, stop=7), "stop is a threading.Event"),
+        (lambda engine: engine.start(EMPTY, stop=7), "stop must be a threading.Event"),
         (lambda engine: engine.perft(EMPTY, -1), "a depth is 0 or more"),
         (lambda engine: engine.solve(load_game("tictactoe").start()), "is for connect4"),
         (lambda engine: engine.evaluate(7), "is for connect4, not 7"),

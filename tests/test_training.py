@@ -894,9 +894,9 @@ def test_weights_that_won_are_installed(learned, tmp_path):
 
 @jax_only
 def test_weights_need_a_file_that_is_one(tmp_path):
-    with pytest.raises(CutnodeError, match=r"ends in \.weights, not .*a\.npz"):
+    with pytest.raises(CutnodeError, match=r"must end in \.weights, got .*a\.npz"):
         train(load_game("tictactoe"), out=tmp_path / "a.npz")
-    with pytest.raises(CutnodeError, match="no comma in its name"):
+    with pytest.raises(CutnodeError, match="must not have a comma"):
         train(load_game("tictactoe"), out=tmp_path / "a,b.weights")
 
 
