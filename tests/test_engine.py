@@ -366,7 +366,7 @@ def test_engines_that_are_none(options, message):
         ({"depth": 2.5}, "a depth must be a whole number, got 2.5"),
         ({"nodes": 1e6}, "a node limit must be a whole number"),
         ({"depth": 1, "lines": True}, "a number of lines must be a whole number"),
-        ({"depth": 1, "stop": 7}, "stop is a threading.Event"),
+        ({"depth": 1, "stop": 7}, "stop must be a threading.Event"),
         ({"soft_seconds": -1.0}, "more than 0"),
         ({"depth": 1, "lines": 0}, "at least 1 line"),
     ],

@@ -296,7 +296,7 @@ def test_a_script_without_a_guard_is_told_so(tmp_path):
     run = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert run.stderr.count("Traceback") == 1
     assert run.stderr.splitlines()[-1].endswith(
-        "each process imports the script, which asks for processes again: put its calls below "
+        "each process imports the script, which starts processes again: put its calls below "
         "if __name__ == '__main__':"
     )
 
@@ -335,9 +335,7 @@ def test_games_are_kept_if_a_process_is_killed(tmp_path, monkeypatch):
     monkeypatch.setattr("cutnode.cli.match.tally", lambda now: killing(now) or "")
     words = ("--plies", "0", "--pairs", "50000", "--processes", "2", "--record", str(file))
     result = CliRunner().invoke(main, ["match", "tictactoe", "random", "random", *words, "--json"])
-    assert (
-        result.exit_code == 2 and "a process ended before its time (exit code -9)" in result.stderr
-    )
+    assert result.exit_code == 2 and "a process ended unexpectedly (exit code -9)" in result.stderr
     shown = json.loads(result.stdout)
     assert shown["reason"] == "interrupted"
     assert 20 <= shown["details"]["games"] == len(file.read_text().splitlines()) < 1000

@@ -335,7 +335,7 @@ FINDINGS = [
         "board",
         "return hash((tuple(self.cells), self.player))",
         "return id(self)",
-        *("position", "another hash: make __hash__ of the fields that __eq__ compares"),
+        *("position", "another hash: make __hash__ from the fields that __eq__ compares"),
     ),
     (
         "board",
@@ -366,7 +366,7 @@ FINDINGS = [
     ("nim", "buffer[at] = count", "buffer[at] = -count", "moves", "numbers in range(65535)"),
     ("nim", "buffer[at] = count", "buffer[at] = count / 2", "moves", "numbers in range(65535)"),
     ("nim", "buffer[at] = count", "buffer[at] = 65534 + count", "moves", "range(65535)"),
-    ("nim", "buffer[at] = count", "buffer[at] = 1", "moves", "a move is there twice"),
+    ("nim", "buffer[at] = count", "buffer[at] = 1", "moves", "lists a move twice"),
     ("nim", "MAX_MOVES = 3", "MAX_MOVES = 2", "moves", "MAX_MOVES = 2"),
     ("nim", "    return at\n", "", "moves", "return the index at which the next move"),
     (
@@ -454,7 +454,7 @@ FINDINGS = [
         "turned(position.theirs), position.second)",
         "position.theirs, position.second)",
         "canonical",
-        "no symmetry of the game (turn all fields of a position alike)",
+        "not a symmetry of the game (turn all fields of a position alike)",
     ),
     (
         "clobber",
@@ -463,7 +463,7 @@ FINDINGS = [
         "key",
         "the same key",
     ),
-    ("clobber", "(move % 4 ^ 1)) if", "(move % 4)) if", "canonical_move", "that is no move of"),
+    ("clobber", "(move % 4 ^ 1)) if", "(move % 4)) if", "canonical_move", "is not a move of"),
     # Turns, chance, and positions that come back.
     ("again", "return position.player", "return 1 + position.player", "turn", "is 2, not 0 or 1"),
     ("again", "return position.player", "position.player", "turn", "is None, not a whole number"),
@@ -545,7 +545,7 @@ FINDINGS = [
         "rows",
         'raise PositionError("four cells and who moves")',
         "raise ValueError(text)",
-        *("parse_position", "a text that denotes no position is a PositionError"),
+        *("parse_position", "a text that is not a position must raise PositionError"),
     ),
     (
         "nim",
@@ -681,18 +681,18 @@ WARNINGS = [
         "def outcome",
         "def evalaute(position):\n    return 0\n\ndef outcome",
         "evalaute",
-        "is it evaluate?",
+        "did you mean evaluate?",
     ),
     (
         "nim",
         "def outcome",
         "def Bounds(position, alpha, beta):\n    return 0, 1\n\ndef outcome",
         "Bounds",
-        "is it bounds?",
+        "did you mean bounds?",
     ),
-    ("nim", "MAX_MOVES", "MAX_MOVE", "MAX_MOVE", "is it MAX_MOVES?"),
-    ("nim", "MAX_MOVES = 3", "MAX_PLYS = 10", "MAX_PLYS", "is it MAX_PLIES?"),
-    ("nim", "MAX_MOVES = 3", "DECISVE = True", "DECISVE", "is it DECISIVE?"),
+    ("nim", "MAX_MOVES", "MAX_MOVE", "MAX_MOVE", "did you mean MAX_MOVES?"),
+    ("nim", "MAX_MOVES = 3", "MAX_PLYS = 10", "MAX_PLYS", "did you mean MAX_PLIES?"),
+    ("nim", "MAX_MOVES = 3", "DECISVE = True", "DECISVE", "did you mean DECISIVE?"),
     (
         "again",
         "return position.player",
@@ -758,7 +758,7 @@ WARNINGS = [
         "def chance(",
         "def reversible(position, child):\n    return True\n\ndef chance(",
         "reversible",
-        "drop it",
+        "remove it",
     ),
 ]
 """The same, of a warning."""
