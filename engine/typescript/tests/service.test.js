@@ -79,7 +79,7 @@ test("a search is stopped, and left", options, async () => {
 test("the examples of README and of the guide print what they say", options, async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "cutnode-"));
   context.after(() => rm(folder, { recursive: true }));
-  const pages = ["../README.md", "../../../docs/howto/serve.md"];
+  const pages = ["../README.md", "../../docs/howto/serve.md"];
   const texts = await Promise.all(
     pages.map((page) => readFile(new URL(page, import.meta.url), "utf8")),
   );
