@@ -16,9 +16,9 @@ from cutnode import CutnodeError, Engine, PositionError, iterate, load_game, mat
 from cutnode.adapters import exported, openspiel_game, pettingzoo_env
 from cutnode.cli.main import main
 from cutnode.conformance import check
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.errors import ContractError, GameError
 from cutnode.contract.extras import extra
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.verbs import outcome, play, turn
 from cutnode.kernels.scores import win_distance
 from cutnode.lab.ablation import ablation

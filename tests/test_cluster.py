@@ -25,7 +25,7 @@ from cutnode.cluster import search_many, solve_many, solve_split
 from cutnode.cluster.splitting import Split
 from cutnode.cluster.top import Top
 from cutnode.compiler.jit import jit_enabled
-from cutnode.contract.legal import legal_moves
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.positions import Packed
 from cutnode.contract.verbs import moves_again, outcome, play
 from cutnode.tablebases.building import build_tablebase

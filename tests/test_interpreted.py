@@ -271,7 +271,7 @@ def test_plain_copies_are_apart():
     compiled, plain = load_game("tictactoe"), load_game("tictactoe", plain=True)
     assert compiled.module is not plain.module
     assert load_game("tictactoe", plain=True).module is plain.module
-    assert sys.modules["games.tictactoe_plain"] is plain.module
+    assert sys.modules["cutnode.games.tictactoe_plain"] is plain.module
     assert cutnode.solve(plain.parse("xxo/oox/x..")).value == 0
 
 

@@ -345,7 +345,7 @@ def test_help_tells_every_option(name):
 
 def test_other_commands_do_not_load_the_laboratory():
     code = (
-        "import sys, cutnode.cli.solve; print([name for name in sys.modules if name in "
+        "import sys, cutnode.cli.proving; print([name for name in sys.modules if name in "
         "('matplotlib', 'rich', 'cutnode.lab.ablation', 'cutnode.lab.study')])"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

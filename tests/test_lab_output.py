@@ -21,14 +21,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cutnode import load_game
-from cutnode.cli.following import following
 from cutnode.cli.lab import lab
 from cutnode.cli.main import main
+from cutnode.cli.studies import following
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.errors import CutnodeError
 from cutnode.lab import plots
 from cutnode.lab.ablation import ablation, draw
-from cutnode.lab.experiments import EXPERIMENTS, drawing_of, repeat
 from cutnode.lab.files import (
     Journal,
     extract_files,
@@ -38,7 +37,16 @@ from cutnode.lab.files import (
     write_study,
 )
 from cutnode.lab.page import page
-from cutnode.lab.study import INTERRUPTED, Column, Follower, Study, plain
+from cutnode.lab.study import (
+    EXPERIMENTS,
+    INTERRUPTED,
+    Column,
+    Follower,
+    Study,
+    drawing_of,
+    plain,
+    repeat,
+)
 from cutnode.lab.tables import latex_table, markdown_table
 from cutnode.lab.terminal import print_study
 from cutnode.storage.files import check_file, write_whole
@@ -178,7 +186,7 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
         if log.state[0] == "+ enhanced_cutoffs":
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("cutnode.cli.following.Log.show", show)
+    monkeypatch.setattr("cutnode.cli.studies.Log.show", show)
     result = run_cutnode("lab", "ablation", "tictactoe", "--depth", 6, "--runs", 1, "--json")
     assert result.exit_code == 130
     data = json.loads(result.stdout)
@@ -431,7 +439,7 @@ def test_the_command_resumes_without_bad_lines(tmp_path):
 
 
 def test_signs_of_life_in_a_log(monkeypatch):
-    monkeypatch.setattr("cutnode.cli.following.EVERY", 0)
+    monkeypatch.setattr("cutnode.cli.studies.EVERY", 0)
     lines = run_cutnode(*LAB).stderr.splitlines()
     assert lines[-1].startswith("cutnode: - killers, ") and "samples" in lines[-1]
     assert run_cutnode(*LAB, "--quiet").stderr == ""
@@ -441,7 +449,7 @@ def test_a_terminal_shows_rows_as_they_come(several, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     with following([], quiet=False) as progress:
         progress.begin(several)
-        monkeypatch.setattr("cutnode.cli.following.REFRESH", 0)
+        monkeypatch.setattr("cutnode.cli.studies.REFRESH", 0)
         progress("+ killers", 3, 5)
         progress.row(several.rows[-1])
     shown = sys.stderr.getvalue()

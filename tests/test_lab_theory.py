@@ -11,7 +11,7 @@ from toys import boxes, duel, race
 from cutnode import CutnodeError, GameError, alphabeta, load_game
 from cutnode.cli.lab import lab
 from cutnode.compiler.jit import jit_enabled
-from cutnode.contract.legal import legal_moves
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.verbs import outcome, play
 from cutnode.lab import minimal
 from cutnode.lab import theory as uniform

@@ -28,7 +28,7 @@ from cutnode.games.othello import move_text, parse_position, start
 from cutnode.games.othello.discs import empties, flipped
 from cutnode.games.othello.endings import LAST, stable, turned_last
 from cutnode.runtime.running import Limits
-from cutnode.search.scouting import scouting
+from cutnode.search.solving import scouting
 
 SUITE = {
     int(number): (parse_position(board), int(value), best.split())

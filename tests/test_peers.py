@@ -18,7 +18,7 @@ from benchmarks.peers.rules import EMPTY, MUTABLE, RULES, has_four, score_of
 from benchmarks.studies.peers import main
 from cutnode import CutnodeError, load_game, solve
 from cutnode.compiler.jit import jit_enabled
-from cutnode.contract.legal import legal_moves
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.messages import position_text
 from cutnode.contract.verbs import bounds, outcome, play, plies_left
 from cutnode.lab.plots import write_plot
@@ -138,7 +138,7 @@ def test_peers_that_go_wrong():
     def differ(work):
         return Count(Found(0, 0.0), 5)
 
-    good = comparison._run_cutnode()[:2]
+    good = comparison._cutnode()[:2]
     wrong = Program("wrong", False, True, differ, lambda work: differ(work).found)
     broken = Program("broken", False, True, fail, fail)
     rows = comparison._compare(WORKS[0], [*good, wrong, broken], 1)

@@ -9,8 +9,7 @@ from test_cli import run_cutnode
 
 import cutnode
 from cutnode import CutnodeError, load_game, read_proofs, save_proofs, solve, write_proof
-from cutnode.search.proof_files import FORM, VERSION
-from cutnode.search.value_proofs import ValueProof, claims
+from cutnode.search.value_proofs import FORM, VERSION, ValueProof, claims
 
 
 @pytest.fixture

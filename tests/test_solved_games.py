@@ -13,6 +13,7 @@ from cutnode.contract.dispatch import defines
 from cutnode.contract.positions import coerce
 from cutnode.runtime.running import Limits
 from cutnode.search.loops import LoopSolver
+from cutnode.search.solving import Goal
 from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import enumerated, indexed
 from cutnode.tablebases.tablebase import Tablebase
@@ -179,7 +180,7 @@ def test_proofs_by_search_against_tablebases(name, layers, nodes):
             except CutnodeError:  # not each index is that of a position
                 continue
             value = base.entry(position).value
-            result = solver.solve(position, weak=False, limits=Limits(nodes))
+            result = solver.prove(Goal(position, weak=False), Limits(nodes))
             assert result.lower <= value <= result.upper, position
             compared += 1
             proven += result.proven

@@ -30,8 +30,8 @@ from typing import Any
 
 from benchmarks.peers.packages import PEERS
 from benchmarks.peers.programs import DEEPEST, WIN, Count, Found, Peer, Program, Work
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.errors import CutnodeError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import load_game
 from cutnode.contract.verbs import play
 from cutnode.lab.plots import GREY, PAGE, PALETTE, Dot, draw_dots, mark_reference

@@ -28,7 +28,7 @@ from cutnode.cluster.top import Top
 from cutnode.cluster.worker import GameOnWorker, SentGame, answer
 from cutnode.contract.positions import Packed
 from cutnode.runtime.running import Limits
-from cutnode.search.proving import ProofSettings, ProofTask
+from cutnode.search.solving import ProofSettings, ProofTask
 
 POSITIONS = (("connect4", "44444"), ("kalah:5x4", ""))
 PLIES = (2, 4, 6, 8, 10)

@@ -24,9 +24,9 @@ import numpy as np
 from benchmarks.compiled import fill, look_up
 from benchmarks.positions import ffo_endgames
 from cutnode import Table, load_game, solve
-from cutnode.search.deepening import HelperTask
+from cutnode.search.deepening import Deepening
 from cutnode.search.monte_carlo import MonteCarlo
-from cutnode.search.proving import ProofTask
+from cutnode.search.solving import ProofTask
 
 OPENINGS = {"4": -1, "44": 1, "45": 2, "24": 0, "22": 0}
 """Openings of Connect Four and their values, seconds of one thread each."""
@@ -71,7 +71,7 @@ class ThreadTimes:
         self.helping: list[float] = []
         for cls, name, times in (
             (ProofTask, "work", self.solving),
-            (HelperTask, "work", self.helping),
+            (Deepening, "assist", self.helping),
         ):
             setattr(cls, name, self.timed(getattr(cls, name), times))
 

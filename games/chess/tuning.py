@@ -85,7 +85,7 @@ from cutnode.games.chess.weights import (
 from cutnode.games.chess.weights_by_hand import first_weights
 from cutnode.kernels.learned import MOST_STONES
 from cutnode.kernels.networks import MOST_WIDTH, Network
-from cutnode.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, write_rows
+from cutnode.lab.deviation import FOLDER, FileCommands, read_rows, weights_option, write_rows
 from cutnode.storage.evaluations import (
     evaluation_recipe,
     installed_file,

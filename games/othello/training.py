@@ -70,7 +70,7 @@ from cutnode.games.othello.patterns import (
     stage_of,
     weighed,
 )
-from cutnode.lab.fitting import FOLDER, FileCommands, read_rows, weights_option, write_rows
+from cutnode.lab.deviation import FOLDER, FileCommands, read_rows, weights_option, write_rows
 from cutnode.storage.files import write_whole
 
 LABELLED = np.dtype([("mine", "<u8"), ("theirs", "<u8"), ("value", "i1")])

@@ -13,15 +13,15 @@ import numpy.typing as npt
 
 from cutnode.contract.bits import Bits
 from cutnode.contract.cells import Grid
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
 from cutnode.contract.errors import CutnodeError, GameError, require_integer
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game
 from cutnode.contract.notation import board_of, contents_of
 from cutnode.contract.positions import coerce, field_kinds
 from cutnode.contract.verbs import NO_MOVE, chance
 from cutnode.kernels.scores import is_decisive
-from cutnode.search.given import given_position
+from cutnode.search.board import given_position
 from cutnode.search.record import Record
 
 SAMPLE = 2000

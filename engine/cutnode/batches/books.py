@@ -22,7 +22,7 @@ from cutnode.contract.positions import Packed, coerce, words_each
 from cutnode.contract.stop import MOVES
 from cutnode.contract.verbs import INFINITE, MOVES_ROOM, NO_MOVE, canonical, canonical_move
 from cutnode.kernels.expansion import unfold
-from cutnode.search.given import class_of, given_position
+from cutnode.search.board import class_of, given_position
 from cutnode.search.options import require_keywords
 from cutnode.search.solving import require_batches
 from cutnode.storage.books import Book

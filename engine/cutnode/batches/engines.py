@@ -14,8 +14,8 @@ from cutnode.contract.positions import Packed
 from cutnode.contract.stop import RUNNING
 from cutnode.contract.verbs import NO_MOVE
 from cutnode.search.engine import Engine
+from cutnode.search.results import MonteCarloResult
 from cutnode.search.spans import SpanWorker
-from cutnode.search.tree_results import MonteCarloResult
 
 
 class EngineWorker(SpanWorker):

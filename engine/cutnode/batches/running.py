@@ -35,14 +35,18 @@ from cutnode.contract.text import quoted
 from cutnode.contract.verbs import NO_MOVE
 from cutnode.kernels.techniques import reference
 from cutnode.runtime.running import Limits, is_stopped
-from cutnode.search.given import given_position
+from cutnode.search.board import given_position
 from cutnode.search.loops import has_loops
-from cutnode.search.options import LimitKeywords, check_engine, thread_count
-from cutnode.search.proving import ProofSettings
-from cutnode.search.solving import lines_too_long, require_batches
+from cutnode.search.options import (
+    AutoKeywords,
+    LimitKeywords,
+    TreeKeywords,
+    check_engine,
+    thread_count,
+)
+from cutnode.search.solving import ProofSettings, lines_too_long, require_batches
 from cutnode.search.spans import LoopWorker, Spans, SpanWorker, proof_workers, work_through
 from cutnode.search.tablebase_results import result_of
-from cutnode.search.tree_options import AutoKeywords, TreeKeywords
 from cutnode.storage.arrays import identity
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase

@@ -34,7 +34,7 @@ from cutnode.kernels.batch_search import (
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.evaluation import AnyEvaluation
 from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits, is_stopped, run
-from cutnode.search.given import class_of
+from cutnode.search.board import class_of
 from cutnode.search.options import (
     LimitKeywords,
     SearcherKeywords,

@@ -11,6 +11,7 @@ import cutnode
 from cutnode.cli.completion import complete_file
 from cutnode.cli.exit_codes import NOT_PROVEN, interrupted
 from cutnode.cli.inputs import read_lines, tell_skipped
+from cutnode.cli.live import progress_bar
 from cutnode.cli.options import (
     DEPTH_IN,
     EVALUATION,
@@ -32,7 +33,6 @@ from cutnode.cli.options import (
     threads_option,
     weak_option,
 )
-from cutnode.cli.progress import progress_bar
 from cutnode.contract.errors import CutnodeError
 from cutnode.storage.files import check_file
 

@@ -15,6 +15,7 @@ from cutnode.cli.batch import LIMITS, WEAK, WORK
 from cutnode.cli.completion import complete_file
 from cutnode.cli.exit_codes import INTERRUPTED, NOT_PROVEN
 from cutnode.cli.inputs import position_of
+from cutnode.cli.live import progress_bar
 from cutnode.cli.options import (
     BEGIN,
     GAME,
@@ -24,7 +25,6 @@ from cutnode.cli.options import (
     out_option,
     plies_option,
 )
-from cutnode.cli.progress import progress_bar
 from cutnode.contract.errors import CutnodeError
 from cutnode.storage.files import check_file
 

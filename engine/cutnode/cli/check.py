@@ -1,16 +1,21 @@
-"""The command ``cutnode check``."""
+"""The commands for those who write games: ``cutnode games``, ``cutnode new``, ``cutnode check``."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import sys
+from dataclasses import asdict
+from pathlib import Path
 
 import click
 
 import cutnode
 from cutnode.cli.exit_codes import BREAKS_CONTRACT, EPILOG
 from cutnode.cli.options import GAME, games_option, json_option, seed_option
+from cutnode.contract.collection import described, game_names
+from cutnode.contract.errors import CutnodeError
+from cutnode.contract.text import quoted
 
 
 @click.command(epilog=EPILOG)
@@ -46,3 +51,40 @@ def check(game: str, games: int, seed: int, rules: bool, as_json: bool) -> None:
         click.echo(f"{count} finding{'s' * (count > 1)}", err=True)
         sys.exit(BREAKS_CONTRACT)
     click.echo(f"{loaded.name}: nothing found in {games} random games")
+
+
+@click.command()
+@json_option("A JSON object for each game, with some of its variants.")
+def games(as_json: bool) -> None:
+    """List the games that have a name."""
+    names = game_names()
+    width = max(map(len, names))
+    failures = []
+    for name in names:
+        try:
+            game = described(name)
+        except (OSError, SyntaxError) as error:
+            failures.append(f"cannot read {name!r}: {type(error).__name__}: {error}")
+            continue
+        click.echo(json.dumps(asdict(game)) if as_json else f"{name:{width}}  {game.about}")
+    if failures:
+        raise CutnodeError("\n".join(failures))
+
+
+@click.command(epilog="\b\nFILE      a new file such as my_game.py; nothing is overwritten.")
+@click.argument("file")
+def new(file: str) -> None:
+    """Write a small game to FILE, which passes `cutnode check`, to be replaced by yours."""
+    path = Path(file)
+    taken = path.stem in {*sys.stdlib_module_names, "cutnode", "numba", "numpy"}
+    if path.suffix != ".py" or not path.stem.isidentifier() or taken:
+        raise CutnodeError(f"{quoted(file)} is not a name for a game: write one such as my_game.py")
+    template = Path(__file__).with_name("template.py").read_text()
+    try:
+        with path.open("x") as target:
+            target.write(template)
+    except FileExistsError:
+        raise CutnodeError(f"{file} is there already") from None
+    except OSError as error:
+        raise CutnodeError(f"{file} cannot be written: {error.strerror}") from None
+    click.echo(f"{file}: a game of Nim. Try: cutnode check {file}; cutnode solve {file}")

@@ -21,6 +21,7 @@ from cutnode.cli.completion import (
     complete_player,
 )
 from cutnode.cli.inputs import names_in, numbers_in, read_positions, with_techniques
+from cutnode.cli.live import progress_bar
 from cutnode.cli.options import (
     ANY_GAME,
     BEGIN,
@@ -47,7 +48,6 @@ from cutnode.cli.options import (
     table_option,
     workers_option,
 )
-from cutnode.cli.progress import progress_bar
 from cutnode.cli.studies import MEASURED, OUTPUTS, Outputs, deliver
 from cutnode.contract.choices import AIMS
 from cutnode.contract.errors import CutnodeError
@@ -56,8 +56,7 @@ from cutnode.runtime.processes import MOST_PROCESSES, physical_cores
 
 if TYPE_CHECKING:
     from cutnode.contract.loading import Game
-    from cutnode.lab.experiments import Draw
-    from cutnode.lab.study import Study
+    from cutnode.lab.study import Draw, Study
 
 EPILOG = """\
 \b
@@ -507,8 +506,8 @@ def show(file: str, extract: str | None, **options: Any) -> None:
     FILE is a page, .json or .jsonl that an experiment wrote; one that is still being written,
     or was stopped, gives what it has.
     """
-    from cutnode.lab.experiments import drawing_of
     from cutnode.lab.files import extract_files, read_study
+    from cutnode.lab.study import drawing_of
 
     study = read_study(file)
     draw = drawing_of(study)
@@ -548,7 +547,7 @@ def list_parameters(game: str | None, **options: Any) -> None:
     With a GAME, the values are those of its profile. `--set` gives others.
     """
     from cutnode.contract.loading import load_game
-    from cutnode.lab.parameters import parameters_study
+    from cutnode.lab.tables import parameters_study
 
     outputs = Outputs.taken_from(options, can_draw=False)
     study = parameters_study(None if game is None else load_game(game))

@@ -30,8 +30,7 @@ from cutnode.cli.exit_codes import (
     pipe_closed,
 )
 from cutnode.cli.watchdog import telling_of_loops
-from cutnode.contract.errors import ContractError, CutnodeError
-from cutnode.contract.forgiving import forgiving
+from cutnode.contract.errors import ContractError, CutnodeError, forgiving
 from cutnode.contract.notes import notes_to
 
 if TYPE_CHECKING:
@@ -40,19 +39,25 @@ if TYPE_CHECKING:
 GROUP = "cutnode.commands"
 """Entry points of this group, ``name = "module:command"``, are commands of click."""
 
-OWN_COMMANDS = (
-    *("analyse", "batch", "board", "book", "check", "cluster", "games", "lab", "match"),
-    *("mate", "new", "perft", "play", "search", "serve", "show", "solve", "tablebase"),
-    *("train", "tree", "verify"),
-)
-"""The commands of this package, a module each."""
+MODULES = {
+    "boards": ("perft", "show"),
+    "check": ("check", "games", "new"),
+    "proving": ("analyse", "solve", "verify"),
+    "serve": ("board", "serve"),
+}
+OWN_COMMANDS = {
+    **{command: module for module, commands in MODULES.items() for command in commands},
+    **{name: name for name in ("batch", "book", "cluster", "lab", "match", "mate", "play")},
+    **{name: name for name in ("search", "tablebase", "train", "tree")},
+}
+"""The commands of this package, and the module of each."""
 
 
 def own_command(name: str) -> EntryPoint:
     """Return where a command of this package is."""
     from importlib.metadata import EntryPoint
 
-    return EntryPoint(name, f"cutnode.cli.{name}:{name}", GROUP)
+    return EntryPoint(name, f"cutnode.cli.{OWN_COMMANDS[name]}:{name}", GROUP)
 
 
 @functools.cache

@@ -14,6 +14,7 @@ import cutnode
 from cutnode.cli.completion import complete_player
 from cutnode.cli.exit_codes import interrupted
 from cutnode.cli.inputs import read_positions
+from cutnode.cli.live import progress_bar
 from cutnode.cli.options import (
     FILE,
     GAME,
@@ -28,7 +29,6 @@ from cutnode.cli.options import (
 )
 from cutnode.cli.output import json_of_match
 from cutnode.cli.play import PLAYED
-from cutnode.cli.progress import progress_bar
 from cutnode.contract.errors import CutnodeError
 from cutnode.playing.elo import Sprt
 from cutnode.runtime.processes import ProcessEndedError

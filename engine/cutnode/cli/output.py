@@ -12,9 +12,8 @@ import cutnode
 if TYPE_CHECKING:
     from cutnode.playing.matches import MatchResult
     from cutnode.search.proofs import ForcedWin
-    from cutnode.search.results import Line, Result, SearchResult
+    from cutnode.search.results import Line, MonteCarloResult, Result, RootMove, SearchResult
     from cutnode.search.state_values import Iterated
-    from cutnode.search.tree_results import MonteCarloResult, RootMove
 
 
 def output_schema() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Proofs from a shell: what ``cutnode solve`` and ``cutnode analyse`` have in common."""
+"""The commands ``cutnode solve``, ``cutnode analyse`` and ``cutnode verify``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from click.core import ParameterSource
 import cutnode
 from cutnode.cli.boards import drawn
 from cutnode.cli.exit_codes import NOT_PROVEN, interrupted
-from cutnode.cli.live import live
+from cutnode.cli.live import live, progress_bar
 from cutnode.cli.options import (
     PROGRESS,
     SOLVER,
@@ -32,7 +32,6 @@ from cutnode.cli.options import (
     weak_option,
 )
 from cutnode.cli.output import json_of_iteration, json_of_proof
-from cutnode.cli.progress import progress_bar
 from cutnode.contract.errors import CutnodeError
 from cutnode.storage.files import check_file
 
@@ -40,6 +39,9 @@ if TYPE_CHECKING:
     from cutnode.search.handles import Progress
     from cutnode.search.results import Result
     from cutnode.storage.tables import Table
+from cutnode.cli.completion import complete_file
+from cutnode.cli.exit_codes import EPILOG
+from cutnode.cli.options import OWN_GAME, POSITION, option
 
 PROOF = combined(
     positions_of_game,
@@ -190,15 +192,15 @@ def refuse_options(has_chance: bool) -> None:
     ctx = click.get_current_context()
     game = ctx.params["game"]
     refused = WITHOUT_CHANCE if has_chance else WITH_CHANCE
-    for option in ctx.command.params:
-        name = option.name or ""
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
         if name in refused and ctx.get_parameter_source(name) != ParameterSource.DEFAULT:
             kind = "a game of chance" if has_chance else "no game of chance"
             instead = (
                 "; value iteration solves it, see --positions, or `cutnode search` estimates it"
             )
             raise CutnodeError(
-                f"{game} is {kind}: {option.opts[-1]} does not apply{instead * has_chance}"
+                f"{game} is {kind}: {parameter.opts[-1]} does not apply{instead * has_chance}"
             )
 
 
@@ -264,13 +266,12 @@ def prove_file(
 
 def one_line(result: Result) -> str:
     """Format a result among others: value, best move, nodes, seconds, and scores if any."""
-    data = result.to_dict()
     value = result.value if result.proven else f"{result.lower}..{result.upper}"
     if result.at_least is not None:
         value = {True: "yes", False: "no", None: "?"}[result.answer]
-    best = data["best_move"] or "-"
+    best = result.move_text() or "-"
     line = f"{value:>8}  {best:>4}  {result.nodes:>12}  {result.seconds:>10.6f}"
-    for move, score in (data["scores"] or {}).items():
+    for move, score in (result.named_scores() or {}).items():
         line += f"  {move}:{'?' if score is None else score}"
     return line
 
@@ -299,7 +300,7 @@ def solve_by_iteration(
                 if result.value is None
                 else f"{result.value:.9g}"
             )
-            best = result.to_dict()["best_move"] or "-"
+            best = result.move_text() or "-"
             click.echo(
                 f"{text:{width}}  {value:>14}  {best:>8}  "
                 f"{result.positions:>12}  {result.seconds:>10.6f}"
@@ -309,3 +310,81 @@ def solve_by_iteration(
             interrupted(found=True)
     if proven < len(entries):
         sys.exit(NOT_PROVEN)
+
+
+@click.command(epilog=EPILOG)
+@PROOF
+@option(
+    "--at-least",
+    "Ask only whether the value is at least V: yes, no, or open where a limit comes first.",
+    type=int,
+    metavar="V",
+)
+@option(
+    "--proof",
+    "Write the proof to FILE: an answer to every reply, found by proof numbers within the limits "
+    "once more, and verified. `cutnode verify` reads it.",
+    metavar="FILE",
+    shell_complete=complete_file,
+)
+def solve(**options: Any) -> None:
+    """Prove the value, a best move, and the line of best play.
+
+    Values are for the player to move; `cutnode analyse` gives that of every move as well.
+
+    With --file each line is: position, value (or lower..upper if it is not proven), best
+    move, nodes, seconds. With --at-least, yes, no or ? stands in place of the value.
+
+    Games of chance are solved by value iteration over all positions that can be reached. The
+    values of all moves or rolls are shown, and with --file the number of positions for nodes.
+    """
+    prove_and_print("solve", **options)
+
+
+@click.command(epilog=EPILOG)
+@PROOF
+def analyse(**options: Any) -> None:
+    """Prove the value of every move.
+
+    It does what `cutnode solve` does, with all moves in place of a best one. Limits are for all
+    moves of a position together; ? is a value that is not proven.
+
+    With --file each line is: position, value, best move, nodes, seconds, and MOVE:VALUE for
+    each move.
+    """
+    prove_and_print("analyse", **options)
+
+
+FILE = """\
+\b
+FILE      proofs as `cutnode solve` and `cutnode mate` write them.
+
+"""
+
+
+@click.command(epilog=FILE + EPILOG)
+@click.argument("file", shell_complete=complete_file)
+@POSITION
+@OWN_GAME
+def verify(file: str, position: str | None, game: str | None) -> None:
+    """Check the proofs in a file by nothing but the rules of the game.
+
+    Those of values that `cutnode solve --proof FILE` wrote, and those of wins that
+    `cutnode mate --proof --json` printed. Each line is: game, position, what is proven, and
+    how many positions have an answer. POSITION is what has to be proven, by default any.
+    """
+    from cutnode.contract.dispatch import game_name
+    from cutnode.contract.messages import position_text
+
+    loaded = None if game is None else cutnode.load_game(game)
+    proofs = cutnode.read_proofs(file, loaded)
+    for proof in proofs:
+        proven = proof.position
+        if position is not None and cutnode.Game.of(proven).parse(position) != proven:
+            raise CutnodeError(f"{file} is a proof of {position_text(proven)}, not of {position}")
+        try:
+            proof.verify()
+        except CutnodeError as error:
+            raise CutnodeError(f"{file}: {error}") from None
+        about = f"{game_name(type(proven))}  {position_text(proven)}"
+        click.echo(f"{about}  {proof.claim()}: {len(proof):,} positions, verified")

@@ -114,19 +114,18 @@ def search(
             lines=lines,
             seed=seed,
         )
-        data = result.to_dict()
         if as_json:
             click.echo(json_of_search(result, text))
         elif file is None:
             click.echo(result)
         else:
-            best = data["best_move"] or "-"
+            best = result.move_text() or "-"
             click.echo(
                 f"{text:{width}}  {result.value_text():>8}  {best:>4}  {result.depth:>3}  "
                 f"{result.nodes:>12}  {result.seconds:>10.6f}"
             )
         if statistics and not as_json:
-            for name, value in data["statistics"].items():
+            for name, value in result.statistics.to_dict().items():
                 number = f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
                 click.echo(f"  {name.replace('_', ' '):24}{number:>16}")
         if result.reason == "interrupted":

@@ -1,4 +1,8 @@
-"""What commands do with studies: measure, print, write, draw."""
+"""What commands do with studies: measure, show signs of life, print, write, draw.
+
+Signs of life are the rows so far in a terminal, and lines in a log.  They are written whenever
+something was measured, and by no thread of their own: times are CPU times of the process.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +21,173 @@ from cutnode.cli.options import choice, combined, json_option, option, out_optio
 from cutnode.contract.errors import CutnodeError
 
 if TYPE_CHECKING:
-    from cutnode.lab.experiments import Draw
-    from cutnode.lab.study import Study
+    from cutnode.lab.study import Draw, Study
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+
+from cutnode.lab.study import Follower, Study
+
+EVERY = 10.0
+"""Seconds between lines in a log."""
+
+REFRESH = 0.1
+"""The least seconds between two pictures in a terminal."""
+
+AROUND = 6
+"""Lines of a terminal that are not for rows: the head of the table, progress, a margin."""
+
+
+class Followers(Follower):
+    """Several who follow; the first to recall something is believed."""
+
+    def __init__(self, followers: Sequence[Follower]):
+        self.followers = followers
+
+    def __call__(self, now: str, done: int, of: int) -> None:
+        for follower in self.followers:
+            follower(now, done, of)
+
+    def begin(self, study: Study) -> None:
+        for follower in self.followers:
+            follower.begin(study)
+
+    def row(self, row: dict[str, Any]) -> None:
+        for follower in self.followers:
+            follower.row(row)
+
+    def sample(self, sample: dict[str, Any]) -> None:
+        for follower in self.followers:
+            follower.sample(sample)
+
+    def note(self, note: str) -> None:
+        for follower in self.followers:
+            follower.note(note)
+
+    def recall(self, key: dict[str, Any]) -> dict[str, Any] | None:
+        found = (follower.recall(key) for follower in self.followers)
+        return next((sample for sample in found if sample is not None), None)
+
+
+class Check(Follower):
+    """Looks at a study when it begins, and may raise what is wrong with it."""
+
+    def __init__(self, look: Callable[[Study], object]):
+        self.look = look
+
+    def begin(self, study: Study) -> None:
+        self.look(study)
+
+
+class Signs(Follower):
+    """Shows what is measured now; subclasses say where."""
+
+    def __init__(self) -> None:
+        self.began, self.shown = time.monotonic(), float("-inf")
+        self.study: Study | None = None
+        self.state = "", 0, 0
+
+    def __call__(self, now: str, done: int, of: int) -> None:
+        self.state = now, done, of
+        self.show()
+
+    def begin(self, study: Study) -> None:
+        self.study = study
+
+    def row(self, row: dict[str, Any]) -> None:
+        self.show()
+
+    def sample(self, sample: dict[str, Any]) -> None:
+        self.show()
+
+    def show(self) -> None:
+        """Show it, unless something was shown just now."""
+
+    def is_due(self, pause: float) -> bool:
+        """Return whether nothing was shown for so many seconds; it is shown now, then."""
+        due = time.monotonic() - self.shown >= pause
+        if due:
+            self.shown = time.monotonic()
+        return due
+
+    def said(self) -> str:
+        """Return in a line what is measured, and what there is already."""
+        now, done, of = self.state
+        study = self.study
+        rows = f"{len(study.rows):,} rows" if study else ""
+        samples = f"{len(study.samples):,} samples" if study and study.samples else ""
+        seconds = f"{time.monotonic() - self.began:.0f} s"
+        return ", ".join(filter(None, (now, f"{done:,} of {of:,}", rows, samples, seconds)))
+
+
+class Log(Signs):
+    """Writes a line now and then, the first after a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown = self.began
+
+    def show(self) -> None:
+        if self.is_due(EVERY):
+            with contextlib.suppress(OSError):  # nobody reads it: measure on
+                click.echo(f"cutnode: {self.said()}", err=True)
+
+
+class Screen(Signs):
+    """Shows the rows so far and a bar in a terminal; they go when it is closed."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        super().__init__()
+        self.console = Console(stderr=True)
+        self.live = Live(
+            console=self.console, auto_refresh=False, transient=True, redirect_stdout=False
+        )
+        self.live.start()
+
+    def show(self) -> None:
+        if self.is_due(REFRESH):
+            with contextlib.suppress(OSError):  # the terminal is gone: measure on
+                self.live.update(self._picture(), refresh=True)
+
+    def close(self) -> None:
+        """Take the picture away."""
+        with contextlib.suppress(OSError):
+            self.live.stop()
+
+    def _picture(self) -> Any:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+
+        from cutnode.lab.terminal import fitting_columns, rich_table
+
+        _, done, of = self.state
+        bar = Table.grid(padding=(0, 1))
+        bar.add_row(ProgressBar(max(1, of), done, width=24), self.said())
+        if self.study is None or not self.study.rows:
+            return bar
+        last = self.study.rows[-max(1, self.console.height - AROUND) :]
+        names = fitting_columns(self.study, self.console.width)
+        return Group(rich_table(self.study, names, last), bar)
+
+
+@contextlib.contextmanager
+def following(others: Sequence[Follower], quiet: bool) -> Iterator[Follower]:
+    """Yield what follows an experiment: signs of life on standard error unless *quiet*, and others.
+
+    A terminal shows rows as they come, a file or a pipe gets a line every ten seconds.
+    """
+    if quiet:
+        yield Followers(others)
+    elif not sys.stderr.isatty():
+        yield Followers([*others, Log()])
+    else:
+        with contextlib.closing(Screen()) as screen:
+            yield Followers([*others, screen])
+
 
 FORMATS = ("table", "json", "csv", "latex", "markdown")
 """What can be printed."""
@@ -167,7 +336,7 @@ def deliver(
     What cannot be written is said before anything is measured.  Files of JSON lines grow while it
     runs.
     """
-    from cutnode.cli.following import Check, following
+    from cutnode.cli.studies import Check, following
     from cutnode.lab.files import Journal
 
     outputs = Outputs.taken_from(options, can_draw=draw is not None)

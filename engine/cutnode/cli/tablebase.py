@@ -15,6 +15,7 @@ from cutnode.cli.boards import drawn
 from cutnode.cli.completion import complete_folder
 from cutnode.cli.exit_codes import BAD_INPUT, INTERRUPTED
 from cutnode.cli.inputs import position_of
+from cutnode.cli.live import progress_bar
 from cutnode.cli.options import (
     BEGIN,
     GAME,
@@ -29,7 +30,6 @@ from cutnode.cli.options import (
     threads_option,
     tolerance_option,
 )
-from cutnode.cli.progress import progress_bar
 from cutnode.contract.choices import LAYER_MEMORY, METRICS
 
 if TYPE_CHECKING:

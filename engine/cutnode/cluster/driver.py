@@ -26,8 +26,7 @@ from cutnode.kernels.clock import Clock
 from cutnode.runtime.running import Limits, is_stopped
 from cutnode.search.api import solve
 from cutnode.search.results import Result, TableUse
-from cutnode.search.scouting import scouting
-from cutnode.search.solving import require_batches
+from cutnode.search.solving import require_batches, scouting
 from cutnode.storage.arrays import identity
 from cutnode.storage.tables import Table
 

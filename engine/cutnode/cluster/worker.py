@@ -32,8 +32,7 @@ from cutnode.contract.positions import Packed, words_each
 from cutnode.contract.stop import PLIES
 from cutnode.kernels.solver import SHARED_TABLE, SINGLE_THREADED
 from cutnode.runtime.running import Limits, run
-from cutnode.search.proving import ProofSettings, ProofTask, solver_memory
-from cutnode.search.scouting import scouting
+from cutnode.search.solving import ProofSettings, ProofTask, scouting, solver_memory
 from cutnode.storage.arrays import rules_digest
 from cutnode.storage.tables import Table
 

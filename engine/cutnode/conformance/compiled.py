@@ -12,8 +12,8 @@ import numpy as np
 from cutnode.conformance.minimax import AFFORDABLE, Minimax, UnaffordableError, children, same_value
 from cutnode.conformance.sample import Properties, Sample, has_chance
 from cutnode.contract.bits import WORD
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import INFINITE, chance, moves_again, outcome, play
 from cutnode.kernels.evaluation import OWN

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from cutnode.contract.derived import is_free_move, same_after_chance
-from cutnode.contract.legal import legal_moves
+from cutnode.contract.derived import is_free_move, legal_moves, same_after_chance
 from cutnode.contract.verbs import (
     chance,
     chance_outcome,

@@ -11,9 +11,9 @@ import numpy as np
 from cutnode.conformance.minimax import children
 from cutnode.conformance.rules import listing_complaints, written
 from cutnode.conformance.sample import Properties, Sample
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines
 from cutnode.contract.errors import GameError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.verbs import (
     canonical,
     chance,

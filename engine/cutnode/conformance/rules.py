@@ -13,10 +13,10 @@ import numpy as np
 from cutnode.conformance.minimax import children
 from cutnode.conformance.sample import Properties, Sample, has_chance
 from cutnode.contract.bits import WORD
+from cutnode.contract.derived import is_move, legal_moves
 from cutnode.contract.dispatch import defines, game_constant, is_plain, value_limit
 from cutnode.contract.errors import ContractError, PositionError
 from cutnode.contract.guarding import attributes_of, is_scalar
-from cutnode.contract.legal import is_move, legal_moves
 from cutnode.contract.messages import no_number
 from cutnode.contract.notation import board_of, contents_of, fields_text
 from cutnode.contract.positions import coerce, fitted

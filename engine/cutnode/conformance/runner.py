@@ -28,10 +28,10 @@ from cutnode.conformance.symmetry import SYMMETRY
 from cutnode.conformance.texts import TEXTS
 from cutnode.conformance.turns import TURNS, odds_complaints
 from cutnode.conformance.values import VALUES
+from cutnode.contract.derived import end_of, wrong_answers
 from cutnode.contract.dispatch import REQUIRED, VERBS, game_constant, module_of, runs_plainly
 from cutnode.contract.errors import ContractError
 from cutnode.contract.guarding import ChangedPositionError, guarding
-from cutnode.contract.legal import end_of, wrong_answers
 from cutnode.contract.loading import Game
 from cutnode.contract.notation import FOR_PEOPLE
 from cutnode.contract.positions import coerce

@@ -21,10 +21,9 @@ from cutnode.conformance.minimax import (
     chance_outcomes,
     children,
 )
-from cutnode.contract.derived import same_after_chance
+from cutnode.contract.derived import legal_moves, same_after_chance, wrong_answers
 from cutnode.contract.dispatch import defines, game_constant
 from cutnode.contract.guarding import ChangedPositionError
-from cutnode.contract.legal import legal_moves, wrong_answers
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import too_long
 from cutnode.contract.notation import fields_text

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from cutnode.conformance.sample import Line, Sample
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines
 from cutnode.contract.guarding import attributes_of
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.notation import board_of
 from cutnode.contract.verbs import chance, outcome
 from cutnode.search.record import is_over

@@ -12,9 +12,9 @@ from typing import Any
 
 from cutnode.conformance.findings import Finding
 from cutnode.conformance.sample import Line, Sample
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import VERBS, defines
 from cutnode.contract.guarding import attributes_of
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.notation import FOR_PEOPLE, board_of, contents_of
 from cutnode.contract.verbs import canonical, play, reversible
 from cutnode.search.record import is_over

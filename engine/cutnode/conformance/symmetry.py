@@ -9,8 +9,8 @@ from typing import Any
 from cutnode.conformance.minimax import same_value
 from cutnode.conformance.rules import word_complaints
 from cutnode.conformance.sample import Properties, Sample
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.verbs import NO_MOVE, canonical, canonical_move, original_move, play, settled
 
 SYMMETRY = Properties()

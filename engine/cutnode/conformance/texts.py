@@ -8,8 +8,8 @@ from typing import Any
 
 from cutnode.conformance.findings import raised, raising_verb
 from cutnode.conformance.sample import Properties, Sample
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.errors import CutnodeError, PositionError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.notation import fields_text
 from cutnode.contract.verbs import chance, key
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from cutnode.conformance.minimax import chance_outcomes, same_value
 from cutnode.conformance.sample import Properties, Sample
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.messages import some
 from cutnode.contract.verbs import chance, free_move, outcome, play, plies_left, turn
 

@@ -11,8 +11,8 @@ from cutnode.conformance.minimax import same_value
 from cutnode.conformance.rules import ORDER_LIMIT, choice_complaints, too_large, written
 from cutnode.conformance.sample import Properties, Sample
 from cutnode.contract.bits import WORD, mix
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import MAX_VALUE, defines, value_limit
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.messages import no_number
 from cutnode.contract.verbs import (
     INFINITE,

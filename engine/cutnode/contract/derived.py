@@ -1,16 +1,40 @@
-"""Functions of a position that follow from what its game defines.
+"""What follows from the rules of a game: legal moves, for Python, and functions that kernels use.
 
-Each is chosen for a class of positions when a kernel is compiled for it; what a game does not
-use (extra turns, repetition, chance) is a constant there and costs nothing.
+Each of the latter is chosen for a class of positions when a kernel is compiled for it; what a game
+does not use (extra turns, repetition, chance) is a constant there and costs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any
 
-from cutnode.contract.dispatch import defines, derived, game_constant, value_limit
-from cutnode.contract.verbs import free_move, same_turn, turn
+from cutnode.contract.dispatch import (
+    defines,
+    derived,
+    game_constant,
+    is_plain,
+    module_of,
+    value_limit,
+)
+from cutnode.contract.errors import ContractError
+from cutnode.contract.messages import breach, contract_violation, no_number, no_outcome, not_kept
+from cutnode.contract.stop import MOVES, PROBABILITIES
+from cutnode.contract.verbs import (
+    MOVES_ROOM,
+    NO_MOVE,
+    chance,
+    chance_outcome,
+    evaluate,
+    free_move,
+    key,
+    moves,
+    outcome,
+    play,
+    same_turn,
+    turn,
+)
 
 
 @derived
@@ -74,3 +98,150 @@ def most_value(cls: type) -> Callable[..., Any]:
     """``most_value(position)``: no value of its game is further from zero, if all are whole."""
     most = int(value_limit(cls))
     return lambda position: most
+
+
+SAME = 1e-9
+"""Sums of probabilities that are no further apart are equal."""
+
+LOOKED_AT = 200
+"""Plies of the random games in which moves are looked at before the first search of a game."""
+
+_seen: set[Any] = set()
+
+
+def legal_moves(position: Any) -> list[int]:
+    """Return the legal moves, in the game's order; none if it is over or if chance decides.
+
+    :class:`ContractError` if they are more than ``MAX_MOVES``, or one is no move.
+    """
+    if outcome(position)[0] or _events(position) > 0:
+        return []
+    most = game_constant(type(position), "MAX_MOVES", 256)
+    buffer: list[int] = [0] * most
+    try:
+        listed = buffer[: end_of(position, moves(position, buffer, 0))]
+        if len(buffer) > most:
+            raise breach(position, "moves are written, not appended: buffer[at] = move")
+        if not all(map(is_move, listed)):
+            raise _no_move(position, listed)
+        return listed
+    except IndexError:
+        room: list[int | None] = [None] * (most + MOVES_ROOM)
+        try:
+            if moves(position, room, 0) <= most:
+                raise
+        except IndexError:
+            if room[-1] is None:
+                raise
+            raise breach(
+                position, f"moves made more than {len(room)} moves: does its loop end?"
+            ) from None
+    raise contract_violation(position, MOVES)
+
+
+def require_moves(position: Any) -> None:
+    """:class:`ContractError` if a search would meet a number that is no move.
+
+    Compiled searches do not check each move.  So the moves at this position are checked here, and
+    before the first search of a game the moves and answers of its rules in random games.
+    """
+    cls, start, random = type(position), position, Random(0)
+    try:
+        for _ in range(1 if cls in _seen else LOOKED_AT):
+            for verb, message in wrong_answers(position):
+                raise breach(position, f"{verb} {message}")
+            legal = legal_moves(position)
+            if len(set(legal)) < len(legal):
+                raise breach(position, f"moves: a move is there twice: {legal}")
+            if not outcome(position)[0] and _events(position) > 0:
+                position = random.choice(_after_chance(position))
+            elif legal:
+                position = play(position, random.choice(legal))
+            else:
+                position = start
+    except ContractError:
+        raise
+    except Exception:  # a rule that fails: the compiler or the search says more, if it comes there
+        pass
+    _seen.add(cls)
+
+
+def wrong_answers(position: Any) -> Iterator[tuple[str, str]]:
+    """Yield rules in plain Python whose answer is of a type that no search can take, and why."""
+    cls = type(position)
+    if not is_plain(cls):
+        return
+    if wrong := not_kept(position):
+        yield "play", f"leads to a position that {wrong}"
+    answer = outcome(position)
+    if wrong := no_outcome(answer):
+        yield "outcome", wrong.removeprefix("outcome ")
+    over, value = answer
+    by_chance = defines(cls, "chance")
+    if not hasattr(value, "__float__" if by_chance else "__index__"):
+        yield "outcome", f"gives a value that {no_number(value, not by_chance)}"
+    for verb in (chance, turn, key, evaluate):
+        name = verb.__name__
+        if not defines(cls, name) or (over and verb in (chance, evaluate)):
+            continue
+        answer, whole = verb(position), verb is not evaluate or not by_chance
+        if not hasattr(answer, "__index__" if whole else "__float__"):
+            yield name, no_number(answer, whole)
+        elif verb is turn and answer not in (0, 1):
+            yield name, f"is {answer}, not 0 or 1"
+        elif verb is chance and answer < 0:
+            yield name, f"is {answer}, not how many outcomes there are: 0 where none decides"
+    if by_chance and not defines(cls, "chance_outcome"):
+        yield "chance_outcome", "is not defined, but chance is"
+        return
+    for index in range(chance(position)) if by_chance and not over else ():
+        answer = chance_outcome(position, index)
+        answer = answer if isinstance(answer, tuple) else (answer,)
+        if len(answer) != 2 or not hasattr(answer[0], "__float__"):
+            kinds = ", ".join(type(part).__name__ for part in answer)
+            yield (
+                "chance_outcome",
+                f"returns {kinds}; the contract is a probability, and the position after it",
+            )
+
+
+def _events(position: Any) -> int:
+    """Return how many outcomes a chance event has; :class:`ContractError` if it is no number."""
+    count = chance(position)
+    if not hasattr(count, "__index__"):
+        raise breach(position, f"chance {no_number(count)}")
+    return int(count)
+
+
+def _after_chance(position: Any) -> list[Any]:
+    """Return what follows an event; :class:`ContractError` if the probabilities are none."""
+    odds, following = [], []
+    for index in range(chance(position)):
+        probability, child = chance_outcome(position, index)
+        odds.append(probability)
+        following.append(child)
+    if min(odds) < 0 or abs(sum(odds) - 1) > SAME:
+        raise contract_violation(position, PROBABILITIES)
+    return following
+
+
+def is_move(number: Any) -> bool:
+    """Return whether a number can be a move."""
+    return hasattr(number, "__index__") and 0 <= number < NO_MOVE
+
+
+def _no_move(position: Any, listed: list[Any]) -> ContractError:
+    wrong = next(move for move in listed if not is_move(move))
+    return breach(position, f"moves: they are numbers in range({NO_MOVE}), not {wrong!r}")
+
+
+def end_of(position: Any, end: Any) -> int:
+    """Return the place after the last move; :class:`ContractError` if a rule returned none."""
+    if isinstance(end, bool) or not hasattr(end, "__index__"):
+        kind = "nothing (is a return missing?)" if end is None else f"a {type(end).__name__}"
+        raise ContractError(
+            f"{module_of(type(position)).__name__}.moves returns {kind}; the contract is int: it "
+            f"has to return where the next move would be written, the last value of its "
+            f"parameter 'at'"
+        )
+    return int(end)

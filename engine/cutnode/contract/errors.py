@@ -1,12 +1,17 @@
-"""Errors, each with a message that says what to do about it."""
+"""Errors, each with a message that says what to do about it.
+
+Failures of a game's texts may be collected, so that something can stand in for them.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 LONGEST_SHOWN = 120
@@ -92,3 +97,22 @@ def require_path(value: Any, what: str) -> str:
     except UnicodeEncodeError:
         raise CutnodeError(f"{what} must be the path of a file, got {shown(value)}") from None
     return path
+
+
+_failures: ContextVar[list[ContractError] | None] = ContextVar("failures", default=None)
+
+
+@contextlib.contextmanager
+def forgiving() -> Iterator[list[ContractError]]:
+    """Let something stand in for texts that fail; gives the list of what went wrong."""
+    failures: list[ContractError] = []
+    token = _failures.set(failures)
+    try:
+        yield failures
+    finally:
+        _failures.reset(token)
+
+
+def collected_failures() -> list[ContractError] | None:
+    """Return the list of the innermost :func:`forgiving` block; None outside of one."""
+    return _failures.get()

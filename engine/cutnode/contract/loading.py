@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Unpack
 
 from cutnode.contract.cells import Look
 from cutnode.contract.collection import COLLECTION, game_names
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import (
     PLAIN_COPY,
     REQUIRED,
@@ -31,7 +32,6 @@ from cutnode.contract.dispatch import (
 )
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, shown
 from cutnode.contract.files import failure, module_of_file, run_file
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.messages import explained, no_outcome, not_kept
 from cutnode.contract.notation import Notation, board_text, fields_text
 from cutnode.contract.notebook import position_html, shows_board

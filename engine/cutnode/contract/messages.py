@@ -2,7 +2,7 @@
 
 A game's functions for people run when the work is done: a text that cannot be had must not
 lose a result.  So the command prints results with what stands in for such a text
-(:func:`cutnode.contract.forgiving.forgiving`); to Python the failure is a :class:`ContractError`.
+(:func:`cutnode.contract.errors.forgiving`); to Python the failure is a :class:`ContractError`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from cutnode.contract.dispatch import (
     module_of,
     value_limit,
 )
-from cutnode.contract.errors import ContractError, CutnodeError
-from cutnode.contract.forgiving import collected_failures
+from cutnode.contract.errors import ContractError, CutnodeError, collected_failures
 from cutnode.contract.notation import board_text, fields_text, notation_of
 from cutnode.contract.stop import MOVES, PLIES, PROBABILITIES
 from cutnode.contract.text import quoted

@@ -112,7 +112,7 @@ COUNTERS = (
     *("singular_cutoffs", "distance_cutoffs"),
     *("chance_nodes", "star1_cutoffs", "star2_probes", "star2_cutoffs"),
 )
-"""Counters: fields of the search's memory (see ``cutnode.search.statistics``)."""
+"""Counters: fields of the search's memory (see ``cutnode.search.results``)."""
 
 QUIET_COUNTS = ("quiet_shortened", "quiet_searches", "quiet_spent")
 """How often quiet searches were shortened; their number since then, and ``quiet_nodes`` then."""

@@ -61,7 +61,7 @@ ESTIMATE_UNIT = 100
 """The ``UNIT`` of a decisive game that does not say it."""
 
 COUNTERS = ("playouts", "nodes", "expansions", "rollouts", "rollout_plies", "cut_off", "deepest")
-"""Counters: fields of the memory (see ``cutnode.search.tree_results``)."""
+"""Counters: fields of the memory (see ``cutnode.search.results``)."""
 
 GAMMA = Bits(0x9E3779B97F4A7C15)
 """The step of the counter of random numbers."""
@@ -85,7 +85,7 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("node_limit", np.int64),
         ("plies", np.int64),  # no line in the tree gets longer than this
         ("shared", np.int64),  # other threads search the same tree
-        # What the search does: see cutnode.search.tree_options.
+        # What the search does: see cutnode.search.options.
         ("puct", np.int64),
         ("priors", np.int64),  # the number of one of cutnode.contract.choices.PRIORS
         ("exploration", np.float64),

@@ -4,8 +4,7 @@ Each experiment is a module with one function that returns a :class:`Study`, a t
 figures with all that is needed to repeat it.
 """
 
-from cutnode.lab.experiments import repeat
 from cutnode.lab.files import read_study, write_study
-from cutnode.lab.study import Column, Follower, Study
+from cutnode.lab.study import Column, Follower, Study, repeat
 
 __all__ = ["Column", "Follower", "Study", "read_study", "repeat", "write_study"]

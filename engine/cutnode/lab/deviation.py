@@ -12,17 +12,20 @@ logarithms, each cell with the weight of its positions.
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
 from statistics import fmean, pstdev
 from typing import Any
 
+import click
 import numpy as np
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import CutnodeError, GameError, require_integer
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.messages import position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import play
@@ -34,6 +37,7 @@ from cutnode.lab.provenance import game_source
 from cutnode.lab.study import Column, Progress, Study, no_progress
 from cutnode.search.searcher import Searcher
 from cutnode.storage.evaluations import chosen_evaluation
+from cutnode.storage.files import write_whole
 
 COLUMNS = (
     Column("plies", "played before the positions"),
@@ -232,3 +236,44 @@ def draw(study: Study, figure: Any) -> None:
     axes.set_ylabel("measured")
     if stages:
         axes.legend()
+
+
+class FileCommands(click.Group):
+    """A group whose commands report problems with files in one line."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (OSError, CutnodeError) as error:
+            raise click.ClickException(str(error)) from None
+
+
+FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+
+
+def weights_option(usual: Path) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option ``--weights FILE``, by default the *usual* file."""
+    return click.option(
+        "--weights",
+        type=click.Path(dir_okay=False, path_type=Path),
+        default=usual,
+        help="The file of weights, by default the one that the game uses.",
+    )
+
+
+def write_rows(path: Path, rows: np.ndarray[Any, Any]) -> None:
+    """Write rows to a file of numpy, completely or not at all."""
+    file = io.BytesIO()
+    np.save(file, rows)
+    write_whole(str(path), file.getvalue())
+
+
+def read_rows(path: Path, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Read the rows of a file; :class:`CutnodeError` if they are not of the *dtype*."""
+    try:
+        rows: Any = np.load(path)
+    except (ValueError, EOFError):
+        rows = None
+    if getattr(rows, "dtype", None) != dtype:
+        raise CutnodeError(f"{path} is not a file of positions")
+    return rows  # type: ignore[no-any-return]

@@ -15,11 +15,10 @@ from cutnode.lab.provenance import game_source
 from cutnode.lab.study import Column, Progress, Study, no_progress
 from cutnode.playing.elo import elo_difference
 from cutnode.playing.matches import MatchResult, match
-from cutnode.runtime.running import Limits
 from cutnode.search.game_solver import GameSolver
 from cutnode.search.monte_carlo import MonteCarlo
-from cutnode.search.results import Result
-from cutnode.search.tree_results import MonteCarloResult
+from cutnode.search.options import ProofOptions
+from cutnode.search.results import MonteCarloResult, Result
 from cutnode.storage.tables import Table
 
 PROVERS = ("alphabeta", "pn", "auto", "mcts")
@@ -171,7 +170,7 @@ def _prover(cls: Any, name: str, table_mb: int, seed: int) -> Prove:
 
     def prove(position: Any, seconds: float) -> Result:
         table.forget()
-        return solver.solve(position, weak=False, limits=Limits(seconds=seconds), engine=name)
+        return solver.prove("solve", position, ProofOptions(seconds=seconds, engine=name))
 
     return prove
 

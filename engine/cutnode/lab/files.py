@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from cutnode.contract.errors import CutnodeError
-from cutnode.lab.experiments import Draw, drawing_of
 from cutnode.lab.page import page, study_in_page
 from cutnode.lab.plots import PLOTS, check_plot, write_plot
-from cutnode.lab.study import INTERRUPTED, Follower, Study, plain
+from cutnode.lab.study import INTERRUPTED, Draw, Follower, Study, drawing_of, plain
 from cutnode.lab.tables import latex_table, markdown_table
 from cutnode.storage.files import check_file, write_whole
 from cutnode.storage.parquet import pyarrow_modules

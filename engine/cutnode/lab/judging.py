@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import Any
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import game_constant
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import load_game
 from cutnode.kernels.scores import MOST_ESTIMATE, is_decisive
 from cutnode.playing.elo import expected_score

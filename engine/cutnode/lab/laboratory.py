@@ -15,8 +15,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.errors import CutnodeError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game, load_game
 from cutnode.contract.messages import move_text, position_text
 from cutnode.kernels.evaluation import AnyEvaluation

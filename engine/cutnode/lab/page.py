@@ -17,9 +17,8 @@ from html import escape
 from typing import Any
 
 from cutnode.contract.errors import CutnodeError
-from cutnode.lab.experiments import Draw
 from cutnode.lab.plots import can_plot, inline_plot
-from cutnode.lab.study import Column, Study
+from cutnode.lab.study import Column, Draw, Study
 from cutnode.lab.tables import heading, legend
 
 MOST_SAMPLES = 500

@@ -17,8 +17,7 @@ from typing import Any
 
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.extras import extra
-from cutnode.lab.experiments import Draw
-from cutnode.lab.study import Study, one_line
+from cutnode.lab.study import Draw, Study, one_line
 from cutnode.lab.tables import heading
 from cutnode.storage.files import check_file, write_whole
 

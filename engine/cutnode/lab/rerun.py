@@ -14,8 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from cutnode.contract.errors import CutnodeError
-from cutnode.lab.experiments import repeat
-from cutnode.lab.study import Column, Progress, Study, no_progress
+from cutnode.lab.study import Column, Progress, Study, no_progress, repeat
 
 TIMED = ("runs", "seconds", "seconds_low", "seconds_high", "waited")
 """Figures of samples that depend on the clock."""

@@ -13,9 +13,9 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import is_plain
 from cutnode.contract.errors import CutnodeError, require_integer
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import canonical
 from cutnode.lab.measuring import search_afresh

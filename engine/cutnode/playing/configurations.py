@@ -12,7 +12,7 @@ from cutnode.contract.loading import is_in_file
 from cutnode.contract.text import nearest, quoted
 from cutnode.playing.levels import LEVELS
 from cutnode.playing.remote import Version
-from cutnode.search.tree_options import AutoKeywords, TreeKeywords
+from cutnode.search.options import AutoKeywords, TreeKeywords
 
 
 def _names(text: str) -> list[str]:

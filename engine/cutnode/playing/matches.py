@@ -15,6 +15,7 @@ from random import Random
 from statistics import NormalDist
 from typing import Any
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import (
     CutnodeError,
@@ -26,7 +27,6 @@ from cutnode.contract.errors import (
     require_iterable,
     shown,
 )
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game, load_game
 from cutnode.contract.notebook import lines_html
 from cutnode.contract.verbs import evaluate, key
@@ -40,7 +40,7 @@ from cutnode.playing.elo import (
 )
 from cutnode.playing.players import Choice, Player, make_player
 from cutnode.runtime.processes import ProcessEndedError, Processes
-from cutnode.search.given import given_position
+from cutnode.search.board import given_position
 from cutnode.search.record import Record, is_over, wins_at_once
 
 Games = Sequence[dict[str, Any]]

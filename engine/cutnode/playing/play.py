@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, Protocol
 
 from cutnode.contract.cells import Look
 from cutnode.contract.collection import game_names
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import CutnodeError, PositionError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game, load_game
 from cutnode.contract.messages import board, chance_text
 from cutnode.contract.notation import board_of, contents_of

@@ -14,9 +14,9 @@ from random import Random
 from statistics import pstdev
 from typing import Any, Protocol, Unpack
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, require_integer
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game
 from cutnode.contract.text import nearest, quoted
 from cutnode.contract.verbs import key
@@ -36,12 +36,11 @@ from cutnode.playing.configurations import (
 from cutnode.playing.levels import FULL_STRENGTH, LEVELS, Level
 from cutnode.playing.remote import Remote
 from cutnode.runtime.running import Limits
-from cutnode.search.given import class_of, given_position
+from cutnode.search.board import class_of, given_position
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.options import SearchOptions, check_engine
 from cutnode.search.proving_searcher import ProvingSearcher
-from cutnode.search.results import Line, SearchResult
-from cutnode.search.tree_results import MonteCarloResult
+from cutnode.search.results import Line, MonteCarloResult, SearchResult
 from cutnode.search.trials import AutoSearcher
 from cutnode.storage.evaluations import installed_weights
 from cutnode.storage.tables import Table

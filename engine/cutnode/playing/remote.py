@@ -111,7 +111,8 @@ class Remote:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (it is closed with the process)
         self._process = version.start(self._errors)
         self.close = weakref.finalize(self, _end, self._process, self._errors)
-        self._send({"begin": game, "player": text})
+        package = (version.package or Path("cutnode")).name
+        self._send({"begin": game, "player": text, "package": package})
 
     @functools.cached_property
     def facts(self) -> dict[str, str]:

@@ -7,8 +7,8 @@ Python's own modules and what every version of cutnode has: ``load_game``,
 
 Requests and answers are JSON objects, one a line.  A request has one of the keys
 
-* ``begin``: the name of a game; with ``player``, the text that describes a player.  The answer
-  says of which version it is.
+* ``begin``: the name of a game; with ``player``, the text that describes a player, and
+  ``package``, what the package of the version is called.  The answer says of which version it is.
 * ``new_game``: a seed.
 * ``choose``: a position as text.  The answer is a choice, with the move as text.
 * ``search``: the same by a search without a seed and with nothing stored, as far as the player's
@@ -20,6 +20,7 @@ An answer with the key ``error`` says in a line what was wrong.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import platform
@@ -41,9 +42,9 @@ class Service:
         self.game: Any = None
         self.player: Any = None
 
-    def begin(self, game: str, player: str) -> Answer:
+    def begin(self, game: str, player: str, package_name: str) -> Answer:
         """Make the player, which compiles what it needs."""
-        package = _package()
+        package = importlib.import_module(package_name)
         if not hasattr(package, "make_player"):
             raise RuntimeError("this version is too old: it cannot make a player")
         self.game = package.load_game(game)
@@ -88,13 +89,6 @@ class Service:
         }
 
 
-def _package() -> Any:
-    """Return the package cutnode, which was called engine before version 0.3."""
-    import cutnode
-
-    return sys.modules.get("engine", cutnode)
-
-
 def _installed(package: str) -> str:
     from importlib import metadata
 
@@ -106,7 +100,7 @@ def _installed(package: str) -> str:
 def _answer(service: Service, request: Answer) -> Answer:
     try:
         if "begin" in request:
-            return service.begin(request["begin"], request["player"])
+            return service.begin(request["begin"], request["player"], request["package"])
         name = next(iter(request))
         answer: Answer = getattr(service, name)(request[name])
         return answer

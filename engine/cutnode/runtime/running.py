@@ -13,7 +13,7 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from cutnode.compiler.memory import Memory
 from cutnode.contract.errors import CutnodeError, require_integer
@@ -57,20 +57,38 @@ def require_limit(*limits: object) -> None:
         raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
 
 
-class ThreadTask(Protocol):
-    """Work for one thread, which another thread looks after."""
+class ThreadTask:
+    """A *call* in a thread, which another thread watches, and tells to end by calling *end*.
+
+    There are three more kinds: a :class:`KernelCall`, a :class:`KernelLoop`, and a worker that
+    takes spans of a batch (:mod:`cutnode.search.spans`).
+    """
+
+    def __init__(
+        self,
+        call: Callable[[], Any] = lambda: None,
+        end: Callable[[], None] = lambda: None,
+    ):
+        self.call = call
+        self.end = end
+        self.clock = Clock(None)
+        self.answer: Any = None
 
     def work(self) -> None:
         """Do the work, in a thread of its own."""
+        self.answer = self.call()
 
     def look(self) -> str:
         """Look after the limits of time; return why all tasks should end, or ""."""
+        return "time limit" if self.clock.is_over(0) else ""
 
     def stop(self) -> None:
-        """End the work soon, for good; from any thread, as often as it is asked."""
+        """End the work soon, for good; from any thread, any number of times."""
+        self.end()
 
     def patience(self) -> float:
         """Return after how many seconds to look again."""
+        return self.clock.patience()
 
 
 class RunningTasks:
@@ -166,29 +184,19 @@ def is_stopped(stops: Iterable[threading.Event]) -> bool:
     return any(stop.is_set() for stop in stops)
 
 
-class KernelCall:
+class KernelCall(ThreadTask):
     """A task that is one call of a kernel, or some with the same memory; *clock* limits it."""
 
     def __init__(self, call: Callable[[], Any], memory: Memory, clock: Clock | None = None):
-        self.call = call
+        super().__init__(call)
         self.memory = memory
-        self.clock = Clock(None) if clock is None else clock
-        self.answer: Any = None
-
-    def work(self) -> None:
-        self.answer = self.call()
-
-    def look(self) -> str:
-        return "time limit" if self.clock.is_over(0) else ""
+        self.clock = clock or self.clock
 
     def stop(self) -> None:
         self.memory["stop"] = CALLED
 
-    def patience(self) -> float:
-        return self.clock.patience()
 
-
-class KernelLoop:
+class KernelLoop(ThreadTask):
     """A task of which the kernel takes positions one by one, each with a limit of time.
 
     *control* is the memory in which the kernel says which position is its ``current`` one, and
@@ -196,6 +204,7 @@ class KernelLoop:
     """
 
     def __init__(self, memory: Memory, control: Memory, clock: Clock):
+        super().__init__()
         self.memory = memory
         self.control = control
         self.clock = clock
@@ -218,9 +227,6 @@ class KernelLoop:
     def stop(self) -> None:
         self.control["stop_at"] = -1
         self.memory["stop"] = CALLED
-
-    def patience(self) -> float:
-        return self.clock.patience()
 
 
 def watch(call: Callable[[], Any], memory: Memory) -> Any:

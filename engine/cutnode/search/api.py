@@ -1,7 +1,7 @@
 """The functions of the public face: solve, analyse, search, count lines, and plain searches.
 
 Each takes a position, a :class:`~cutnode.search.board.Board`, or a game or its name, which stand
-for their start (see :mod:`cutnode.search.given`).
+for their start (see :mod:`cutnode.search.board`).
 Each checks its input, owns the memory, runs compiled code in threads of its own, watches
 the clock, and returns an immutable result.  Ctrl-C, a stop event and limits end a search
 early; what is proven by then is returned.
@@ -9,17 +9,18 @@ early; what is proven by then is returned.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypedDict, Unpack, cast, overload
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
 from cutnode.compiler.jit import Kernel
 from cutnode.compiler.memory import Memory
-from cutnode.contract.derived import most_value
+from cutnode.contract.derived import legal_moves, most_value, require_moves
 from cutnode.contract.dispatch import defines, game_constant
 from cutnode.contract.errors import (
     CutnodeError,
@@ -28,7 +29,6 @@ from cutnode.contract.errors import (
     require_integer,
     require_iterable,
 )
-from cutnode.contract.legal import legal_moves, require_moves
 from cutnode.contract.messages import contract_violation
 from cutnode.contract.native import records
 from cutnode.contract.positions import class_of_all, coerce
@@ -41,8 +41,8 @@ from cutnode.kernels.scores import WIN, is_decisive
 from cutnode.kernels.solver import result_dtype
 from cutnode.runtime.running import KernelCall, Limits, run, watch
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
+from cutnode.search.board import class_of, given_history, given_position
 from cutnode.search.game_solver import GameSolver
-from cutnode.search.given import class_of, given_history, given_position
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.options import (
     ProofKeywords,
@@ -51,15 +51,16 @@ from cutnode.search.options import (
     QuestionKeywords,
     SearchKeywords,
     SearchOptions,
+    TreeKeywords,
     check_engine,
     proof_options,
     require_keywords,
     thread_count,
 )
-from cutnode.search.proving import ProofSettings
 from cutnode.search.proving_searcher import ProvingSearcher
-from cutnode.search.results import Batch, PlainResult, Result, SearchResult
+from cutnode.search.results import Batch, MonteCarloResult, PlainResult, Result, SearchResult
 from cutnode.search.solving import (
+    ProofSettings,
     lines_too_long,
     proof_result,
     require_batches,
@@ -67,8 +68,6 @@ from cutnode.search.solving import (
     write_row,
 )
 from cutnode.search.spans import Spans, proof_workers, work_through
-from cutnode.search.tree_options import TreeKeywords
-from cutnode.search.tree_results import MonteCarloResult
 from cutnode.search.trials import AutoSearcher
 from cutnode.storage.books import Book
 from cutnode.storage.evaluations import chosen_evaluation
@@ -120,7 +119,8 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     :class:`GameError` for games of chance, which :func:`iterate` solves; :class:`PositionError` for
     a text that denotes no position; :class:`CutnodeError` for options that make no sense.
     """
-    return _prove("solve", given_position(position, text), **options)
+    with _solver("solve", position, text, options) as (solver, position, chosen):
+        return solver.prove("solve", position, chosen)
 
 
 def analyse(position: Any, text: str | None = None, **options: Unpack[AnalyseKeywords]) -> Result:
@@ -128,29 +128,26 @@ def analyse(position: Any, text: str | None = None, **options: Unpack[AnalyseKey
 
     The limits are for all of it together.
     """
-    return _prove("analyse", given_position(position, text), **options)
+    with _solver("analyse", position, text, options) as (solver, position, chosen):
+        return solver.prove("analyse", position, chosen)
 
 
-def _prove(
-    kind: str,
-    position: Any,
-    *,
-    table: Table | int | None = None,
-    threads: int = 1,
-    book: Book | None = None,
-    tablebase: Tablebase | str | os.PathLike[str] | None = None,
-    memory: int | None = None,
-    **options: Unpack[QuestionKeywords],
-) -> Result:
+@contextlib.contextmanager
+def _solver(
+    kind: str, position: Any, text: str | None, options: Mapping[str, Any]
+) -> Iterator[tuple[GameSolver, Any, ProofOptions]]:
+    """Hold a solver of its own for one call, the position that is meant, and checked options."""
+    position = given_position(position, text)
+    own = AnalyseKeywords.__optional_keys__ - ProofKeywords.__optional_keys__
+    asked = {name: value for name, value in options.items() if name not in own}
     keywords = SolveKeywords if kind == "solve" else AnalyseKeywords
-    require_keywords(kind, options, sorted(keywords.__optional_keys__))
-    chosen = proof_options(kind, options)
-    known = Tablebase.of(tablebase, type(position))
+    require_keywords(kind, asked, sorted(keywords.__optional_keys__))
+    chosen = proof_options(kind, asked)
+    given = {name: value for name, value in options.items() if name in own}
+    table, threads = given.pop("table", None), given.pop("threads", 1)
+    given["tablebase"] = Tablebase.of(given.get("tablebase"), type(position))
     with table_for(table) as table:
-        solver = GameSolver(
-            type(position), table, threads, book=book, tablebase=known, memory=memory
-        )
-        return solver.prove(kind, position, chosen)
+        yield GameSolver(type(position), table, threads, **given), position, chosen
 
 
 class _Keywords(ProvingKeywords, SearchKeywords, TreeKeywords, total=False):
@@ -209,16 +206,13 @@ def search(
     own = {name: keywords.pop(name) for name in options if name in SearchKeywords.__optional_keys__}
     own["history"] = given_history(position, own.get("history", ()))
     position = given_position(position, text)
+    chosen = SearchOptions.of("search", own)
     if engine == "mcts":
-        return MonteCarlo(position, threads=threads, **keywords).search(position, **cast(Any, own))
+        return MonteCarlo(position, threads=threads, **keywords).run(position, chosen)
+    kind = AutoSearcher if engine == "auto" else ProvingSearcher
     with holding(table) as table:
-        if engine == "auto":
-            chosen = SearchOptions.of("search", own)
-            return AutoSearcher(position, table=table, threads=threads, **keywords).run(
-                position, chosen
-            )
-        searcher = ProvingSearcher(position, table=table, threads=threads, **cast(Any, keywords))
-        return searcher.search(position, **cast(Any, own))
+        chosen.require_limit(engine)
+        return kind(position, table=table, threads=threads, **keywords).run(position, chosen)
 
 
 def solve_many(
@@ -292,9 +286,7 @@ def _solve_each(
         for number, position in enumerate(positions):
             if cold:
                 table.forget()
-            result = solver.solve(
-                position, weak=chosen.weak, limits=chosen.limits, engine=chosen.engine
-            )
+            result = solver.prove("solve", position, chosen)
             write_row(rows[number], result)
             spent[number] = result.seconds
             if progress is not None:

@@ -30,8 +30,8 @@ from cutnode.kernels.search import search_root
 from cutnode.kernels.table import ENTRY_WORDS
 from cutnode.kernels.techniques import checked_parameters, choose, outside, technique_of
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
-from cutnode.search.history import drawing_words
 from cutnode.search.options import SearcherOptions
+from cutnode.search.record import drawing_words
 from cutnode.storage.evaluations import chosen_evaluation
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase

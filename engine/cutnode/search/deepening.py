@@ -1,39 +1,139 @@
 """Iterative deepening: one search of limited depth, from its first depth to its result.
 
-A call of the kernel searches one depth within one window.  Helper threads begin with the first call
-that takes long.
+A call of the kernel searches one depth within one window.  Short calls run in the caller's thread,
+longer ones in a thread of their own that is watched; helper threads start with the first long call.
+Lines of play that the table cut short are continued from what the table holds.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any, Protocol
 
+from cutnode.contract.derived import is_free_move, legal_moves
 from cutnode.contract.dispatch import MAX_VALUE, game_name
 from cutnode.contract.errors import ContractError, CutnodeError
-from cutnode.contract.legal import legal_moves
-from cutnode.contract.verbs import INFINITE, outcome
+from cutnode.contract.messages import contract_violation
+from cutnode.contract.stop import MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VALUE
+from cutnode.contract.verbs import (
+    INFINITE,
+    NO_MOVE,
+    canonical,
+    chance,
+    original_move,
+    outcome,
+    play,
+)
+from cutnode.kernels import chance_table
 from cutnode.kernels.aspiration import aspiration_window, iteration_depths, widened_window
+from cutnode.kernels.chance import chance_address
 from cutnode.kernels.clock import Clock
-from cutnode.kernels.node import COUNTERS
-from cutnode.kernels.parameters import MOST_DEPTH, SHORT_NODES
-from cutnode.runtime.running import Limits
-from cutnode.search.calls import LimitedCalls
+from cutnode.kernels.node import COUNTERS, address
+from cutnode.kernels.parameters import INLINE_NODES, MOST_DEPTH, SHORT_NODES
+from cutnode.kernels.table import move_of, probe
+from cutnode.runtime.running import UNLIMITED, KernelCall, Limits, ThreadTask, is_stopped, run
 from cutnode.search.compiled_search import CompiledSearch
 from cutnode.search.helper_threads import HelperThreads
-from cutnode.search.lines import completed
-from cutnode.search.results import Iteration, Line, SearchResult
-from cutnode.search.statistics import Statistics
+from cutnode.search.results import Iteration, Line, SearchResult, Statistics
+
+
+class LimitedCalls:
+    """The calls of the kernel for one search, and the reason why no more follow."""
+
+    def __init__(self, search: CompiledSearch, position: Any, limits: Limits, clock: Clock):
+        self.search = search
+        self.position = position
+        self.clock = clock
+        self.most_nodes = min(limits.nodes or UNLIMITED, UNLIMITED)
+        self.stops = [*limits.stops, search.stopped]
+        self.reason = ""
+        self.first = 1
+        self.assisting = False
+        self.reached: float = 0
+        """What the last call of the kernel returned, also if it was stopped."""
+        self.words = search.words
+        search.claim_table()
+        search.count_from_zero()
+        search.memory.fill("excluded_move", NO_MOVE)
+        for name in ("stop", "root_excluded", "probcut_level", "shared"):
+            self.words[name][0] = 0
+
+    def is_short(self, depth: int) -> bool:
+        """Return whether a call of some depth will surely be done in a moment."""
+        raise NotImplementedError
+
+    def begin_long_call(self, depth: int) -> None:
+        """Get ready for a call that takes long."""
+
+    def line(self) -> tuple[int, ...]:
+        """Return the line of play that the last call has found."""
+        return tuple(int(move) for move in self.words["line"][: self.words["length"][0]])
+
+    def call(self, low: float, high: float, depth: int) -> float | None:
+        """Search a depth once within a window; return None after a stop.
+
+        A call that is short is made in this thread, and so is each of a helper.  Others begin here
+        as well if they may be short, with few nodes, and then go to a thread that is watched.
+        """
+        words, search = self.words, self.search
+        spent = int(words["nodes"][0])
+        self.reached = -INFINITE
+        if self.reason not in ("", "proven"):
+            return None  # Ctrl-C, say, as the last call ended by itself
+        if is_stopped(self.stops):
+            self.reason = "stopped"
+            return None
+        kind = float if search.has_chance else int
+        limit = self.most_nodes - 1
+        if self.assisting or self.is_short(depth):
+            words["node_limit"][0] = limit if self.assisting else min(limit, spent + INLINE_NODES)
+            words["estimates"][0] = 0
+            first, self.first = self.first, 0
+            self.reached = search.kernel(
+                *(self.position, search.evaluation, kind(low), kind(high), depth, first),
+                *(search.memory.argument, search.table.words),
+            )
+            if self.assisting or words["stop"][0] == RUNNING:
+                return self.reached if words["stop"][0] == RUNNING else None
+            words["stop"][0] = RUNNING
+        if int(words["nodes"][0]) <= limit or limit < spent:
+            words["node_limit"][0] = limit
+            self.begin_long_call(depth)
+            words["estimates"][0] = 0
+            first, self.first = self.first, 0
+            call = KernelCall(
+                functools.partial(search.call, self.position, low, high, depth, first),
+                search.memory,
+                self.clock,
+            )
+            self.reason = run([call], self.stops, workers=search.workers)
+            self.reached = call.answer
+            if words["stop"][0] == RUNNING:
+                return self.reached
+        else:
+            words["stop"][0] = NODES
+        self._note_stop(int(words["stop"][0]))
+        words["stop"][0] = RUNNING
+        return None
+
+    def _note_stop(self, code: int) -> None:
+        """Take down why the kernel stopped; :class:`ContractError` if the game is wrong."""
+        if code == NODES:
+            self.reason = "node limit"
+        elif code in (PLIES, PROBABILITIES, VALUE, MOVES):
+            violation = self.search.memory.position("violation", self.position)
+            raise contract_violation(violation, code, self.search.evaluation)
+        elif not self.reason:
+            self.reason = "stopped"
+
 
 SAME_SCORE = 1e-9
 """Scores of games of chance that differ by less are the same: sums are rounded."""
-
-HELPER_PATIENCE = 0.02
-"""Helpers that are to end are told again after so many seconds, until they have."""
 
 Report = Callable[[Iteration], None]
 
@@ -101,10 +201,29 @@ class Deepening(LimitedCalls):
         progress: Report | None = None,
         bounds: Report | None = None,
     ) -> SearchResult:
-        """Search one depth after the other until a limit or a proof ends it."""
+        """Search one depth after the other until a limit or a proof ends it.
+
+        The attempt at a proof comes between two depths: what it proves is the last line.
+        """
         self.on_bound = bounds
+        proof = None
         try:
-            proof = self._deepen(soft_seconds, progress)
+            for depth in self._depths():
+                if not self._iterate(depth):
+                    break
+                if progress is not None:
+                    self._tell(progress)
+                if self.iterations[-1].proven and depth != self.depth:
+                    self.reason = self.reason or "proven"
+                    break
+                if soft_seconds is not None and self.clock.spent() >= soft_seconds:
+                    self.reason = "time limit"
+                if not self.reason and self.attempt is not None:
+                    proof = self.attempt(self)
+                if proof is not None:
+                    self._add_proof(proof, progress)
+                if self.reason:
+                    break
             if seed is not None and self.iterations and self.reason in ("", "proven"):
                 if self.iterations[-1].lines and proof is None:
                     self._choose_among_ties(seed)
@@ -114,29 +233,12 @@ class Deepening(LimitedCalls):
             self.rest()
         return self._result()
 
-    def _deepen(self, soft_seconds: float | None, progress: Report | None) -> Line | None:
-        """Search the depths; return the line that was proven between two of them, if one was."""
-        for depth in self._depths():
-            if not self._iterate(depth):
-                break
-            if progress is not None:
-                self._tell(progress)
-            if self.iterations[-1].proven and depth != self.depth:
-                self.reason = self.reason or "proven"
-                break
-            if soft_seconds is not None and self.clock.spent() >= soft_seconds:
-                self.reason = "time limit"
-            proof = None if self.reason or self.attempt is None else self.attempt(self)
-            if proof is not None:
-                plies = len(proof.pv)
-                self.iterations.append(self._iteration(plies, proof.value, (proof,), True))
-                self.reason = self.reason or "proven"
-                if progress is not None:
-                    self._tell(progress)
-                return proof
-            if self.reason:
-                break
-        return None
+    def _add_proof(self, proof: Line, progress: Report | None) -> None:
+        """End the search with a line that is proven, as its last iteration."""
+        self.iterations.append(self._iteration(len(proof.pv), proof.value, (proof,), True))
+        self.reason = self.reason or "proven"
+        if progress is not None:
+            self._tell(progress)
 
     def _tell(self, progress: Report) -> None:
         """Report the last depth; a line that a cutoff in the table cut short is whole then."""
@@ -189,10 +291,15 @@ class Deepening(LimitedCalls):
         if self.chosen is not None:
             excluded = [move for move in legal_moves(self.position) if move not in self.chosen]
         choices = len(self.moves()) if self.lines > 1 else 1
+        score = self._score_by_null_windows if self.search.driver == "mtdf" else self._score
         best: float = -INFINITE
         self.interim = None
         for number in range(min(self.lines, choices) or 1):
-            value = self._score_without(excluded, depth, number)
+            if excluded:
+                self.words["root_excluded_moves"][: len(excluded)] = excluded
+            self.words["root_excluded"][0] = len(excluded)
+            value = score(depth, number)
+            self.words["root_excluded"][0] = 0
             if value is None:
                 return False
             proven &= self.proven
@@ -222,17 +329,6 @@ class Deepening(LimitedCalls):
         return None
 
     # Windows
-
-    def _score_without(self, excluded: Sequence[int], depth: int, number: int) -> float | None:
-        """Return the score of the best move that is not *excluded*; None after a stop."""
-        words = self.words
-        if excluded:
-            words["root_excluded_moves"][: len(excluded)] = excluded
-        words["root_excluded"][0] = len(excluded)
-        mtdf = self.search.driver == "mtdf"
-        value = (self._score_by_null_windows if mtdf else self._score)(depth, number)
-        words["root_excluded"][0] = 0
-        return value
 
     def _score(self, depth: int, number: int) -> float | None:
         """Return a score by an aspiration window around the last one."""
@@ -328,7 +424,7 @@ class Deepening(LimitedCalls):
         for number, search in enumerate(self.helpers.searches):
             search.table = self.search.table
             start = depth + (number + 1) % 2 * self.search.has_chance
-            tasks.append(HelperTask(self, search, min(start, MOST_DEPTH)))
+            tasks.append(helper_task(self, search, min(start, MOST_DEPTH)))
         self.helpers.begin(tasks)
 
     def _end_helpers(self, helpers: HelperThreads) -> None:
@@ -410,36 +506,69 @@ class Deepening(LimitedCalls):
         )
 
 
-class HelperTask:
-    """The task of a helper thread: to search what *leader* searches, from a depth on."""
+def helper_task(leader: Deepening, search: CompiledSearch, start: int) -> ThreadTask:
+    """Return the task of a helper thread: to search what *leader* searches, from a depth on."""
+    ended = threading.Event()
 
-    def __init__(self, leader: Deepening, search: CompiledSearch, start: int):
-        self.leader = leader
-        self.search = search
-        self.start = start
-        self.ended = threading.Event()
-
-    def work(self) -> None:
-        leader = self.leader
-        limits = Limits(leader.most_nodes, stop=self.ended)
-        self.search.stopped.clear()
+    def assist() -> None:
+        limits = Limits(leader.most_nodes, stop=ended)
+        search.stopped.clear()
         with contextlib.suppress(CutnodeError):  # the leader meets it, too
             Deepening(
-                self.search,
+                search,
                 leader.position,
                 limits,
                 depth=leader.depth,
                 clock=Clock(None),
                 moves=leader.chosen,
                 history=leader.history,
-            ).assist(self.start)
+            ).assist(start)
 
-    def look(self) -> str:
-        return ""
+    def end() -> None:
+        ended.set()
+        search.stop()
 
-    def stop(self) -> None:
-        self.ended.set()
-        self.search.stop()
+    return ThreadTask(assist, end)
 
-    def patience(self) -> float:
-        return HELPER_PATIENCE
+
+def completed(search: CompiledSearch, position: Any, line: Line, depth: int) -> Line:
+    """Return a line of play from a position, continued to *depth* moves from the table."""
+    if len(line.pv) >= depth or "table" not in search.techniques:
+        return line
+    moves: list[int] = []
+    actions = 0
+    move: int | None
+    for move in line.pv:
+        position, actions = _after(search, position, actions, move)
+        moves.append(move)
+    while len(moves) < depth and not outcome(position)[0] and not chance(position):
+        move = _table_move(search, position, actions, depth - len(moves), len(moves))
+        if move is None:
+            break
+        position, actions = _after(search, position, actions, move)
+        moves.append(move)
+    return Line(line.move, line.value, tuple(moves))
+
+
+def _after(search: CompiledSearch, position: Any, actions: int, move: int) -> tuple[Any, int]:
+    """Return the position after a move, and the free moves of this turn until then."""
+    child = play(position, move)
+    return child, actions + 1 if is_free_move(position, move, child, actions, search.turns) else 0
+
+
+def _table_move(
+    search: CompiledSearch, position: Any, actions: int, left: int, ply: int
+) -> int | None:
+    """Return the move that the table holds for a position, if it is a legal one."""
+    record, words = search.memory.record, search.table.words
+    if search.has_chance:
+        word = chance_address(position, actions, left, ply, record)
+        data = chance_table.probe(words, word).data
+    else:
+        data = probe(words, address(position, actions, record))
+    move = move_of(data) if data != 0 else NO_MOVE
+    if move == NO_MOVE:
+        return None
+    if "symmetry" in search.techniques:
+        move = original_move(position, int(move), canonical(position)[1])
+    return int(move) if move in legal_moves(position) else None

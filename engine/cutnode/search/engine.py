@@ -23,9 +23,8 @@ from cutnode.kernels.solver import search_dtype as solver_dtype
 from cutnode.runtime.threads import Workers, interrupts
 from cutnode.runtime.unpickled import Unpickled
 from cutnode.search.api import perft
-from cutnode.search.board import Board
+from cutnode.search.board import Board, class_of, given_history, given_position
 from cutnode.search.game_solver import GameSolver
-from cutnode.search.given import class_of, given_history, given_position
 from cutnode.search.handles import Handle, Progress, Stop
 from cutnode.search.loops import has_loops
 from cutnode.search.monte_carlo import MonteCarlo
@@ -36,16 +35,15 @@ from cutnode.search.options import (
     QuestionKeywords,
     SearchKeywords,
     SearchOptions,
+    TreeKeywords,
     check_engine,
     proof_options,
     thread_count,
 )
 from cutnode.search.proving_searcher import ProvingSearcher
-from cutnode.search.results import Iteration, Result, SearchResult
+from cutnode.search.results import Iteration, MonteCarloResult, Result, SearchResult
 from cutnode.search.searcher import Searcher
 from cutnode.search.solving import require_solvable
-from cutnode.search.tree_options import TreeKeywords
-from cutnode.search.tree_results import MonteCarloResult
 from cutnode.search.trials import AutoSearcher
 from cutnode.storage.tables import Table
 
@@ -250,7 +248,7 @@ class Engine(Unpickled, Generic[R_co]):
         position = self._mine(position)
         running = self._begin(options.stop)
         try:
-            return self._proof(position, kind, options, running)
+            return self._ready_solver().prove(kind, position, options, running)
         finally:
             self._finish()
 
@@ -396,13 +394,6 @@ class Engine(Unpickled, Generic[R_co]):
             )
         return self._solver
 
-    def _proof(
-        self, position: Any, kind: str, options: ProofOptions, stop: threading.Event
-    ) -> Result:
-        """Prove the value of a position, and of all moves to ``"analyse"`` it."""
-        solver = self._ready_solver()
-        return solver.prove(kind, position, options, stop)
-
     def _mine(self, position: Any) -> Any:
         """Return the position that is meant; :class:`GameError` if it is of another game."""
         if position is None:
@@ -517,7 +508,11 @@ class Engine(Unpickled, Generic[R_co]):
         if kind != "search":
             options = proof_options(kind, keywords)
             require_solvable(self.cls)
-            return options.stop, lambda running, _: self._proof(position, kind, options, running)
+
+            def prove(running: Stop, handle: Handle[Any]) -> Result:
+                return self._ready_solver().prove(kind, position, options, running)
+
+            return options.stop, prove
         chosen = SearchOptions.of(kind, keywords)
         searcher = self._opened()
         searcher.check(position, chosen)

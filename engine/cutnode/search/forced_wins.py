@@ -14,9 +14,9 @@ from hashlib import blake2b
 from typing import Any, Unpack
 
 from cutnode.compiler.memory import Memory
+from cutnode.contract.derived import legal_moves, require_moves
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import CutnodeError, GameError, require_integer
-from cutnode.contract.legal import legal_moves, require_moves
 from cutnode.contract.messages import contract_violation, position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.stop import MOVES, NODES, RUNNING
@@ -26,10 +26,10 @@ from cutnode.kernels.mate import mating_dtype, mating_root
 from cutnode.kernels.parameters import MOST_MOVES
 from cutnode.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 from cutnode.runtime.unpickled import Unpickled
-from cutnode.search.given import class_of, given_history, given_position
-from cutnode.search.history import drawing_words
+from cutnode.search.board import class_of, given_history, given_position
 from cutnode.search.options import LimitKeywords, chosen_moves
 from cutnode.search.proofs import Answer, ForcedWin, Proof
+from cutnode.search.record import drawing_words
 from cutnode.search.tablebase_results import value_and_line
 from cutnode.storage.tables import Table, holding
 from cutnode.tablebases.tablebase import Tablebase

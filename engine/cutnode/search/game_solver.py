@@ -4,42 +4,30 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from cutnode.contract.derived import most_value
+from cutnode.contract.derived import most_value, require_moves
 from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import CutnodeError, require_integer
-from cutnode.contract.legal import require_moves
 from cutnode.kernels.clock import Clock
 from cutnode.runtime.running import UNLIMITED, Limits
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.loops import LoopSolver, has_loops
-from cutnode.search.options import ProofOptions, QuestionOptions, require_book
+from cutnode.search.options import ProofOptions, require_book
 from cutnode.search.proof_numbers import ProofNumberSolver
 from cutnode.search.results import Result
-from cutnode.search.solving import Solver, require_solvable
+from cutnode.search.solving import Goal, Solver, require_solvable
 from cutnode.search.tablebase_results import result_of
 from cutnode.storage.books import Book
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
 TRIALS = ("alphabeta", "pn")
-"""The engines that are tried in turn."""
+"""The engines that are tried alternately."""
 
 TRIAL_NODES = 20_000
 TRIAL_GROWTH = 4
 """The nodes of an engine's first turn, and by how much the next is longer."""
-
-
-class Task(NamedTuple):
-    """What is to be proven."""
-
-    position: Any
-    weak: bool
-    scores: bool = False
-    """Whether the values of all moves are wanted, too."""
-    at_least: int | None = None
-    """The only question: is the value at least this?"""
 
 
 class GameSolver:
@@ -92,65 +80,25 @@ class GameSolver:
     def prove(
         self, kind: str, position: Any, options: ProofOptions, stop: threading.Event | None = None
     ) -> Result:
-        """Prove what *options* ask for, to ``"solve"`` or ``"analyse"``; *stop* ends it, too."""
-        limits = options.limits if stop is None else replace(options.limits, stop=stop)
-        about: dict[str, Any] = {"weak": options.weak, "limits": limits, "engine": options.engine}
-        if isinstance(options, QuestionOptions):
-            about["at_least"] = options.at_least
-        return (self.solve if kind == "solve" else self.analyse)(position, **about)
+        """Prove what *options* ask for, to ``"solve"`` or ``"analyse"``; *stop* ends it, too.
 
-    def solve(
-        self,
-        position: Any,
-        *,
-        weak: bool,
-        limits: Limits,
-        engine: str = "alphabeta",
-        at_least: int | None = None,
-    ) -> Result:
-        """Prove the value of a position, or whether it is *at_least* so much."""
-        require_value(position, at_least)
-        return self._answer(engine, Task(position, weak, at_least=at_least), limits)
-
-    def analyse(
-        self, position: Any, *, weak: bool, limits: Limits, engine: str = "alphabeta"
-    ) -> Result:
-        """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
-        return self._answer(engine, Task(position, weak, scores=True), limits)
-
-    def _answer(self, engine: str, task: Task, limits: Limits) -> Result:
-        """Prove what is asked, if the tablebase does not know it."""
-        self._stopped = False
-        require_moves(task.position)
-        result = self._known(task)
-        if result is None and engine == "auto":
-            result = self._try_all(task, limits)
-        elif result is None:
-            result = self._prove(engine, task, limits, None)
-        return replace(result, at_least=task.at_least)
-
-    def _prove(
-        self, engine: str, task: Task, limits: Limits, known: tuple[int, int] | None
-    ) -> Result:
-        """Prove what is asked with an engine; proof numbers ask nothing that is *known* already.
-
-        Alpha-beta does: which values it asks about first depends on the whole interval, and what
-        it has answered before is in the table.
+        To analyse is to prove the value of every legal move as well; limits are for all of it.
         """
-        self._running = solver = self._solver(engine)
-        about: dict[str, Any] = {"weak": task.weak, "limits": limits}
-        if isinstance(solver, ProofNumberSolver):
-            about["known"] = known
-        try:
-            if task.scores:
-                return solver.analyse(task.position, **about)
-            if task.at_least is not None and isinstance(solver, ProofNumberSolver):
-                about["at_least"] = task.at_least
-            elif task.at_least is not None and isinstance(solver, Solver):
-                return solver.ask(task.position, task.at_least, limits=limits)
-            return solver.solve(task.position, **about)
-        finally:
-            self._running = None
+        goal = Goal(position, options.weak, kind == "analyse", options.at_least)
+        limits = options.limits if stop is None else replace(options.limits, stop=stop)
+        self._stopped = False
+        require_value(position, goal.at_least)
+        require_moves(position)
+        result = self._known(goal)
+        if result is None and options.engine == "auto":
+            result = self._try_all(goal, limits)
+        elif result is None:
+            self._running = solver = self._solver(options.engine)
+            try:
+                result = solver.prove(goal, limits)
+            finally:
+                self._running = None
+        return replace(result, at_least=goal.at_least)
 
     def _solver(self, engine: str) -> Solver | LoopSolver | ProofNumberSolver:
         """Return a solver of the game, which is made when it is needed first."""
@@ -164,10 +112,12 @@ class GameSolver:
                 self._solvers[engine] = Solver(*about, book=self.book, tablebase=self.tablebase)
         return self._solvers[engine]
 
-    def _try_all(self, task: Task, limits: Limits) -> Result:
-        """Give the engines nodes by turns, more each time, until one has a proof.
+    def _try_all(self, goal: Goal, limits: Limits) -> Result:
+        """Give the engines nodes alternately, more each time, until one has a proof.
 
-        What is proven in a turn stays, whichever turn is the last.
+        What is proven in a turn stays, whichever turn is the last.  Proof numbers ask nothing that
+        is known already.  Alpha-beta does: which values it asks about first depends on the whole
+        interval, and what it has answered before is in the table.
         """
         self.prepare("auto")
         clock = Clock(limits.seconds)
@@ -181,7 +131,11 @@ class GameSolver:
                 turn = share if left is None else min(share, left)
                 most = Limits(turn, seconds, limits.stop, limits.nodes or UNLIMITED)
                 known = None if found is None else (found.lower, found.upper)
-                result = self._prove(engine, task, most, known)
+                self._running = solver = self._solver(engine)
+                try:
+                    result = solver.prove(goal, most, known if engine == "pn" else None)
+                finally:
+                    self._running = None
                 nodes += result.nodes
                 tried[engine] = result.nodes
                 ended = limits.nodes is not None and nodes >= limits.nodes
@@ -191,11 +145,11 @@ class GameSolver:
                     return replace(found, nodes=nodes, seconds=clock.elapsed(), why=why)
             share *= TRIAL_GROWTH
 
-    def _known(self, task: Task) -> Result | None:
+    def _known(self, goal: Goal) -> Result | None:
         if self.tablebase is None:
             return None
         clock = Clock(None)
-        found = result_of(self.tablebase, task.position, weak=task.weak, scores=task.scores)
+        found = result_of(self.tablebase, goal.position, weak=goal.weak, scores=goal.scores)
         return None if found is None else replace(found, seconds=clock.elapsed())
 
 

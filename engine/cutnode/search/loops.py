@@ -19,9 +19,8 @@ import threading
 from dataclasses import replace
 from typing import Any
 
-from cutnode.contract.derived import most_value
+from cutnode.contract.derived import legal_moves, most_value
 from cutnode.contract.dispatch import defines
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import moves_again, outcome, play
 from cutnode.kernels.clock import Clock
@@ -32,6 +31,7 @@ from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.options import SearchOptions
 from cutnode.search.results import Result, TableUse
 from cutnode.search.searcher import Searcher
+from cutnode.search.solving import Goal
 from cutnode.search.tablebase_results import result_of
 from cutnode.storage.tables import Table
 from cutnode.tablebases.memory import TablebasesInMemory
@@ -78,10 +78,12 @@ class LoopSolver:
         """Return the nodes of the search that runs; bounds are known at its end."""
         return self._searcher.nodes(), None, None
 
-    def solve(self, position: Any, *, weak: bool, limits: Limits) -> Result:
-        """Prove the value of a position."""
+    def prove(self, goal: Goal, limits: Limits, known: tuple[int, int] | None = None) -> Result:
+        """Prove the value of a position, and of its moves; what is *known* helps nothing here."""
+        if goal.scores:
+            return self._with_scores(goal._replace(scores=False), limits)
         self._stopped.clear()
-        position = coerce(position)
+        position, weak = coerce(goal.position), goal.weak
         self.memory.prepare()
         clock = Clock(limits.seconds)
         try:
@@ -99,9 +101,9 @@ class LoopSolver:
                 return replace(found, nodes=self.memory.solved, seconds=clock.elapsed())
         return self._search(position, weak, limits, clock)
 
-    def analyse(self, position: Any, *, weak: bool, limits: Limits) -> Result:
-        """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
-        result = self.solve(position, weak=weak, limits=limits)
+    def _with_scores(self, goal: Goal, limits: Limits) -> Result:
+        """Prove the values of a position and of every legal move; the limits are for all of it."""
+        result = self.prove(goal, limits)
         nodes, spent, reason = result.nodes, result.seconds, result.reason
         moves = [] if outcome(result.position)[0] else legal_moves(result.position)
         scores: dict[int, int | None] = dict.fromkeys(moves)
@@ -111,7 +113,7 @@ class LoopSolver:
             child = play(result.position, move)
             seconds = limits.seconds and max(1e-3, limits.seconds - spent)
             left = Limits(limits.nodes and max(1, limits.nodes - nodes), seconds, limits.stop)
-            of_child = self.solve(child, weak=weak, limits=left)
+            of_child = self.prove(Goal(child, goal.weak), left)
             nodes, reason = nodes + of_child.nodes, of_child.reason
             spent += of_child.seconds
             if of_child.value is not None:

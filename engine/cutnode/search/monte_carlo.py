@@ -17,9 +17,9 @@ import numpy as np
 from cutnode.compiler.memory import Memory
 from cutnode.contract.bits import WORD, mix
 from cutnode.contract.choices import PRIORS
+from cutnode.contract.derived import legal_moves, require_moves
 from cutnode.contract.dispatch import defines, game_constant, game_name
 from cutnode.contract.errors import CutnodeError, GameError
-from cutnode.contract.legal import legal_moves, require_moves
 from cutnode.contract.messages import contract_violation
 from cutnode.contract.positions import coerce
 from cutnode.contract.stop import CALLED, FULL, MOVES, RUNNING
@@ -41,18 +41,22 @@ from cutnode.kernels.scores import is_decisive
 from cutnode.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.runtime.unpickled import Unpickled
-from cutnode.search.given import class_of
-from cutnode.search.history import drawing_words, require_history
+from cutnode.search.board import class_of
 from cutnode.search.options import (
+    GREED,
     SearchKeywords,
     SearchOptions,
+    TreeKeywords,
+    TreeOptions,
+    check_limits,
     chosen_moves,
     thread_count,
 )
 from cutnode.search.playout_tree import PlayoutTree
-from cutnode.search.results import Iteration, Line
-from cutnode.search.tree_options import GREED, TreeKeywords, TreeOptions, check_limits
-from cutnode.search.tree_results import (
+from cutnode.search.record import drawing_words, require_history
+from cutnode.search.results import (
+    Iteration,
+    Line,
     MonteCarloResult,
     RootMove,
     TreeStatistics,

@@ -11,10 +11,9 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from cutnode.compiler.memory import Memory
-from cutnode.contract.derived import most_value
+from cutnode.contract.derived import legal_moves, most_value
 from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
 from cutnode.contract.errors import CutnodeError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.messages import contract_violation, position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.stop import MOVES, NODES, RUNNING, VALUE
@@ -28,7 +27,7 @@ from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.loops import has_loops
 from cutnode.search.options import thread_count
 from cutnode.search.results import Result, TableUse, question_text
-from cutnode.search.solving import lines_too_long, require_solvable, with_scores
+from cutnode.search.solving import Goal, lines_too_long, require_solvable, with_scores
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 from cutnode.tablebases.tables import POINTS
@@ -109,28 +108,17 @@ class ProofNumberSolver:
         """Return the nodes of the proof that runs, and the bounds proven so far."""
         return sum(int(memory["nodes"]) for memory in self.memories), *self.interval
 
-    def solve(
-        self,
-        position: Any,
-        *,
-        weak: bool,
-        limits: Limits,
-        known: tuple[int, int] | None = None,
-        line: int = 2,
-        at_least: int | None = None,
+    def prove(
+        self, goal: Goal, limits: Limits, known: tuple[int, int] | None = None, line: int = 2
     ) -> Result:
-        """Prove the value of a position, or whether it is *at_least* so much; *known* bounds it.
+        """Prove the value of a position, or whether it has a value at least; *known* bounds it.
 
         *line* 0: no best play is wanted.
         """
-        questions = Questions(self, coerce(position), weak, limits)
-        return questions.result(known, line > 0, at_least)
-
-    def analyse(
-        self, position: Any, *, weak: bool, limits: Limits, known: tuple[int, int] | None = None
-    ) -> Result:
-        """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
-        return with_scores(self.solve, position, weak=weak, limits=limits, known=known)
+        if goal.scores:
+            return with_scores(self.prove, goal, limits, known)
+        questions = Questions(self, coerce(goal.position), goal.weak, limits)
+        return questions.result(known, line > 0, goal.at_least)
 
 
 def _memory(cls: Any, tablebase: Tablebase | None) -> Memory:

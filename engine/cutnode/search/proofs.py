@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from cutnode.contract.derived import recurs
+from cutnode.contract.derived import legal_moves, recurs
 from cutnode.contract.errors import CutnodeError, require_integer
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.verbs import drawn, outcome, play, recurrence

@@ -21,13 +21,13 @@ from cutnode.kernels.scores import final_score
 from cutnode.kernels.tablebase_scores import FAR, FARTHEST
 from cutnode.runtime.running import Limits, is_stopped
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
+from cutnode.search.board import class_of
 from cutnode.search.deepening import Deepening
-from cutnode.search.given import class_of
 from cutnode.search.loops import has_loops
 from cutnode.search.options import SearcherKeywords, SearchOptions
 from cutnode.search.results import Line, Result, SearchResult
 from cutnode.search.searcher import Searcher
-from cutnode.search.solving import Solver
+from cutnode.search.solving import Goal, Solver
 from cutnode.storage.tables import Table
 
 
@@ -146,8 +146,8 @@ class ProofAttempt:
         deepening.rest()
         if deepening.reason or is_stopped(deepening.stops):
             return None
-        prove = self.solver.solve if self.seed is None else self.solver.analyse
-        self.proof = proof = prove(self.position, weak=False, limits=self._limits(deepening.clock))
+        goal = Goal(self.position, weak=False, scores=self.seed is not None)
+        self.proof = proof = self.solver.prove(goal, self._limits(deepening.clock))
         deepening.spend(proof.nodes)
         if proof.reason == "interrupted":
             deepening.reason = proof.reason

@@ -1,22 +1,23 @@
 """The record of a game: its positions, the steps between them, and its end.
 
 Matches and the games of users are both records, so that both follow the same rules of turns,
-repetition and dice.
+repetition and dice.  A search may be given the positions before its root: what a repetition of them
+means is here, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-from cutnode.contract.derived import same_after_chance
-from cutnode.contract.dispatch import game_constant
-from cutnode.contract.errors import CutnodeError, PositionError, require_integer
-from cutnode.contract.legal import legal_moves
+from cutnode.contract.derived import legal_moves, same_after_chance
+from cutnode.contract.dispatch import game_constant, game_name
+from cutnode.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.notation import notation_of
 from cutnode.contract.positions import coerce
+from cutnode.contract.text import quoted
 from cutnode.contract.verbs import (
     chance,
     chance_outcome,
@@ -27,6 +28,7 @@ from cutnode.contract.verbs import (
     recurrence,
     reversible,
 )
+from cutnode.kernels.parameters import MOST_BEFORE
 
 
 def is_over(position: Any) -> bool:
@@ -179,3 +181,31 @@ class Record:
         now = recurrence(self.position)
         earlier = self.positions[-1 - run : -1]
         return 1 + [recurrence(before) for before in earlier].count(now) >= self.repetitions
+
+
+def require_history(history: Iterable[Any], cls: Any) -> None:
+    """:class:`GameError` if *history* is something else than positions of a class."""
+    for earlier in history:
+        if type(earlier) is not cls:
+            raise GameError(
+                f"history is a list of earlier positions of {game_name(cls)}; "
+                f"this is none: {quoted(repr(earlier))}"
+            )
+
+
+def drawing_words(history: Sequence[Any], position: Any) -> list[int]:
+    """Return the words (``recurrence``) of earlier positions that are a draw if they come back.
+
+    *history* leads to *position*.  Those that may come back once more are not among them.
+    """
+    require_history(history, type(position))
+    # What lies before the last irreversible step cannot come back, and is not looked at.
+    line = [coerce(position)]
+    for earlier in reversed([*history][1 - MOST_BEFORE :]):
+        earlier = coerce(earlier)
+        if not reversible(earlier, line[-1]):
+            break
+        line.append(earlier)
+    words = [recurrence(earlier) for earlier in reversed(line[1:])]
+    often = game_constant(type(position), "REPETITIONS", 2) - 1
+    return [word for at, word in enumerate(words) if words[: at + 1].count(word) >= often]

@@ -2,20 +2,164 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, overload
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Self, overload
 
 import numpy as np
 
-from cutnode.contract.dispatch import game_name
+from cutnode.contract.dispatch import game_constant, game_name, value_limit
 from cutnode.contract.messages import description, move_text, position_text
 from cutnode.contract.notebook import InNotebooks
 from cutnode.contract.verbs import outcome, play
-from cutnode.kernels.scores import win_distance
+from cutnode.kernels.playouts import ESTIMATE_UNIT
+from cutnode.kernels.scores import MOST_ESTIMATE, WIN, final_score, is_decisive, win_distance
 from cutnode.kernels.tablebase_scores import FAR
-from cutnode.search.statistics import Statistics
 from cutnode.storage.frames import Tabular
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts of a search, over all iterations.  A node is a position visited.
+
+    Interior nodes are of three types, by how they turned out: *pv* with a score inside
+    the window, *cut* at or above it, *all* at or below.
+    """
+
+    nodes: int
+    """Positions visited, those of quiescence included."""
+    quiet_nodes: int
+    """Those of quiescence."""
+    leaves: int
+    """Positions where a line ended: finished, repeated, or estimated."""
+    pv_nodes: int
+    """Nodes whose score was inside the window."""
+    cut_nodes: int
+    """Nodes whose score was at or above beta: they failed high."""
+    all_nodes: int
+    """Nodes whose score was at or below alpha: they failed low."""
+    deepest: int
+    """Plies of the longest line (selective depth)."""
+    cutoffs: int
+    """Cutoffs by a move that was searched."""
+    first_cutoffs: int
+    """By the first move searched."""
+    table_move_cutoffs: int
+    """By the move that the table knew."""
+    killer_cutoffs: int
+    """By a killer."""
+    branches_cut: int
+    """Moves that no longer had to be searched after a cutoff."""
+    probes: int
+    """Positions looked up in the table."""
+    hits: int
+    """Those found there."""
+    table_cutoffs: int
+    """Nodes that an entry decided."""
+    enhanced_cutoffs: int
+    """By an entry of a child, before one was searched."""
+    stores: int
+    """Entries written to the table."""
+    overwrites: int
+    """Stores for which another position of the same search gave way."""
+    pvs_researches: int
+    """Moves searched again with an open window, as their null window failed high."""
+    reductions: int
+    """Moves searched less deep (late move reductions)."""
+    reduction_researches: int
+    """Those searched again to the full depth."""
+    null_tries: int
+    """Null moves made."""
+    null_cutoffs: int
+    """Null moves that were good enough."""
+    probcut_tries: int
+    """Shallow searches of ProbCut."""
+    probcut_cutoffs: int
+    """Those that decided a node."""
+    reverse_cutoffs: int
+    """Nodes that ended far above beta (reverse futility pruning)."""
+    razored: int
+    """Nodes left to quiescence, far below alpha."""
+    futile: int
+    """Moves skipped because they could not raise alpha."""
+    late: int
+    """Moves skipped because they came last."""
+    losing: int
+    """Moves skipped because they lose by exchanges."""
+    extended: int
+    """Moves searched deeper (extensions)."""
+    singular_cutoffs: int
+    """When two moves were good enough, in a test whether one is."""
+    distance_cutoffs: int
+    """Nodes where a win would come too late to matter (mate-distance pruning)."""
+    chance_nodes: int
+    """Positions where chance decides."""
+    star1_cutoffs: int
+    """Chance events that were decided before all their outcomes were searched."""
+    star2_probes: int
+    """Outcomes of which one move was tried first."""
+    star2_cutoffs: int
+    """Chance events that such moves decided."""
+    aspiration_researches: int
+    """Iterations searched again, as the score fell outside their window."""
+    depth: int
+    """Plies of the last iteration that was completed."""
+    seconds: float
+    """Seconds spent."""
+    fill: float
+    """The part of the table's entries that this table has in use."""
+    counters: Mapping[str, int] = field(default_factory=dict)
+    """What techniques from outside the engine count, as ``TECHNIQUE.COUNTER``."""
+    proof_nodes: int = 0
+    """Positions that an attempt to prove the value visited.  They are not among *nodes*, and those
+    of the line and of the other moves are in neither."""
+
+    @classmethod
+    def nothing(cls) -> Self:
+        """Return the counts of a search that had nothing to do."""
+        counts: dict[str, Any] = {each.name: 0 for each in fields(cls)}
+        return cls(**counts | {"counters": {}})
+
+    @property
+    def interior(self) -> int:
+        """The nodes whose moves were searched."""
+        return self.pv_nodes + self.cut_nodes + self.all_nodes
+
+    @property
+    def pruned(self) -> int:
+        """Branches not searched: after cutoffs, and skipped."""
+        return self.branches_cut + self.futile + self.late + self.losing
+
+    @property
+    def first_cutoff_rate(self) -> float:
+        """The share of cutoffs that the first move gave: how good the order is."""
+        return self.first_cutoffs / self.cutoffs if self.cutoffs else 0.0
+
+    @property
+    def effective_branching(self) -> float:
+        """The width of the uniform tree of this depth with as many nodes: nodes ** (1 / depth)."""
+        return float(self.nodes ** (1 / self.depth)) if self.depth > 0 else 0.0
+
+    @property
+    def mean_branching(self) -> float:
+        """Children visited by an interior node, on average."""
+        return (self.nodes - 1) / self.interior if self.interior else 0.0
+
+    @property
+    def nodes_per_second(self) -> float:
+        """The rate; 0 if no time was measured."""
+        nodes = self.nodes + self.proof_nodes
+        return nodes / self.seconds if self.seconds > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data: all counts, and what follows from them."""
+        derived = ("interior", "pruned", "first_cutoff_rate", "effective_branching")
+        more = ("mean_branching", "nodes_per_second")
+        counts = asdict(self)
+        counters = counts.pop("counters")
+        counts |= {name: getattr(self, name) for name in (*derived, *more)}
+        return counts | ({"counters": counters} if counters else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,18 +311,14 @@ class Result(PositionResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with positions and moves in the game's own notation."""
-        best = None if self.best_move is None else move_text(self.position, self.best_move)
-        scores = None
-        if self.scores is not None:
-            scores = {move_text(self.position, move): v for move, v in self.scores.items()}
         return self._about() | {
             "value": self.value,
             "proven": self.proven,
             "lower": self.lower,
             "upper": self.upper,
             "weak": self.weak,
-            "best_move": best,
-            "scores": scores,
+            "best_move": self.move_text(),
+            "scores": self.named_scores(),
             "pv": self.line_text(),
             "depth": self.depth,
             "nodes": self.nodes,
@@ -193,19 +333,24 @@ class Result(PositionResult):
             "why": self.why,
         }
 
+    def named_scores(self) -> dict[str, int | None] | None:
+        """Return the values of moves, by their texts; None if they were not asked for."""
+        if self.scores is None:
+            return None
+        return {move_text(self.position, move): v for move, v in self.scores.items()}
+
     def __str__(self) -> str:
-        data = self.to_dict()
         lines = [f"value  {'unknown' if self.value is None else self.value}  ({self.meaning()})"]
         if self.at_least is not None:
             answer = {True: "yes", False: "no", None: "open"}[self.answer]
             lines.append(f"answer {answer}: value >= {self.at_least}")
-        if data["scores"]:
-            scores = (f"{m}: {'?' if v is None else v}" for m, v in data["scores"].items())
-            lines.append(f"scores {', '.join(scores)}")
-        if data["best_move"] is not None:
-            lines.append(f"best   {data['best_move']}")
-        if data["pv"]:
-            lines.append(f"line   {' '.join(data['pv'])}")
+        if scores := self.named_scores():
+            texts = (f"{m}: {'?' if v is None else v}" for m, v in scores.items())
+            lines.append(f"scores {', '.join(texts)}")
+        if best := self.move_text():
+            lines.append(f"best   {best}")
+        if line := self.line_text():
+            lines.append(f"line   {' '.join(line)}")
         if self.target is not None and self.numbers is not None:
             lines.append(f"open   {question_text(self.target, self.numbers)}")
         lines.append(self._effort())
@@ -439,3 +584,244 @@ class PlainResult:
     nodes: int
     leaves: int
     seconds: float
+
+
+SHOWN_MOVES = 8
+"""So many root moves are printed."""
+
+
+def score_of(cls: Any, worth: float, lower: int, upper: int) -> float:
+    """Return what a worth is as a score, on the scale of other searches of the game.
+
+    In a ``DECISIVE`` game the estimate whose logistic it is, or a win at an unknown distance if
+    bounds prove one; otherwise a value.
+    """
+    if not is_decisive(cls):
+        return float(lower) if lower == upper else worth * value_limit(cls)
+    if lower > 0 or upper < 0:
+        return float(WIN - FAR if lower > 0 else FAR - WIN)
+    if lower == upper:
+        return 0.0
+    odds = (1 + worth) / (1 - worth) if abs(worth) < 1 else math.copysign(math.inf, worth)
+    unit = game_constant(cls, "UNIT", ESTIMATE_UNIT)
+    score = unit * (math.log(odds) if 0 < odds < math.inf else math.copysign(math.inf, worth))
+    return max(-float(MOST_ESTIMATE), min(score, float(MOST_ESTIMATE)))
+
+
+def final_value(cls: Any, value: float) -> float:
+    """Return the value of a finished game as a score."""
+    return float(final_score(value, 0, WIN if is_decisive(cls) else 0, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class RootMove:
+    """A move of the root: what playouts that began with it have shown, for the mover."""
+
+    move: int
+    visits: int
+    worth: float | None
+    """The mean of its playouts, from -1 to 1 (see ``cutnode.kernels.playouts``); None without."""
+    value: float | None
+    """The same as a score."""
+    lower: int
+    upper: int
+    """What is proven of its value."""
+    prior: float
+
+    @property
+    def proven(self) -> bool:
+        """Whether its value is known."""
+        return self.lower == self.upper
+
+
+@dataclass(frozen=True, slots=True)
+class TreeStatistics:
+    """Counts of a Monte Carlo tree search."""
+
+    playouts: int
+    nodes: int
+    """Positions visited, in the tree and beyond."""
+    tree_size: int
+    """Nodes of the tree, those of earlier searches included."""
+    settled: int
+    """Those of them whose value, or who wins, is proven."""
+    kept: int
+    """Nodes that the search has taken over from the one before."""
+    expansions: int
+    rollouts: int
+    rollout_plies: int
+    cut_off: int
+    """Rollouts that an estimate has ended."""
+    deepest: int
+    """Plies of the longest line in the tree."""
+    copies: int
+    """Times that the tree was full, and its least visited parts were given up."""
+    seconds: float
+    fill: float
+    """The part of the memory that is in use."""
+
+    @property
+    def playouts_per_second(self) -> float:
+        """The rate; 0 if no time was measured."""
+        return self.playouts / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def settled_share(self) -> float:
+        """The share of the nodes of the tree that are proven."""
+        return self.settled / self.tree_size if self.tree_size else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        derived = ("playouts_per_second", "settled_share")
+        return asdict(self) | {name: getattr(self, name) for name in derived}
+
+
+@dataclass(frozen=True, slots=True)
+class MonteCarloResult(PositionResult):
+    """The result of a Monte Carlo tree search.
+
+    *value* is a score for the mover on the scale of other searches of the game: a value, or in a
+    ``DECISIVE`` game an estimate of which the *win_rate* is the logistic function.  *lower* and
+    *upper* are what is proven of the value; it is *proven* if they are equal, or if a ``DECISIVE``
+    game is won or lost.  *reason* is why the search ended: proven, playout limit, node
+    limit, time limit, stopped, or interrupted.
+    """
+
+    position: Any
+    value: float
+    worth: float
+    """The mean of playouts, from -1 to 1 (see ``cutnode.kernels.playouts``), of the best move."""
+    lower: int
+    upper: int
+    proven: bool
+    decisive: bool
+    lines: tuple[Line, ...]
+    """The best moves, as many as were asked for; none if the game is over or chance decides."""
+    moves: tuple[RootMove, ...]
+    """The moves of the root, the best first."""
+    iterations: tuple[Iteration, ...]
+    statistics: TreeStatistics
+    seconds: float
+    reason: str
+    why: str = ""
+    """Why this engine, where ``engine="auto"`` chose it."""
+
+    exact = False
+
+    @property
+    def best_move(self) -> int | None:  # type: ignore[override]
+        """The first move of the best line; None if there is none."""
+        return self.lines[0].move if self.lines else None
+
+    @property
+    def pv(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The line that was played most, up to the first event of chance."""
+        return self.lines[0].pv if self.lines else ()
+
+    @property
+    def depth(self) -> int:
+        """The plies of that line."""
+        return len(self.pv)
+
+    @property
+    def playouts(self) -> int:
+        """The random games that were played."""
+        return self.statistics.playouts
+
+    @property
+    def playouts_per_second(self) -> float:
+        """The rate of playouts; 0 if no time was measured."""
+        return self.statistics.playouts_per_second
+
+    @property
+    def nodes(self) -> int:  # type: ignore[override]
+        """The positions visited, in the tree and in playouts."""
+        return self.statistics.nodes
+
+    @property
+    def win_rate(self) -> float | None:
+        """The expected points of the mover, a draw half a point; None if values are no wins."""
+        return (1 + self.worth) / 2 if self.decisive else None
+
+    def rate_of(self, move: RootMove) -> float | None:
+        """Return the expected points of a root move; None without any, or if values are no wins."""
+        return (1 + move.worth) / 2 if self.decisive and move.worth is not None else None
+
+    def meaning(self) -> str:
+        """Return the score in words."""
+        if ending := self.ending():
+            return ending
+        if not self.proven:
+            what = "mean value" if self.win_rate is None else f"{self.win_rate:.1%} of the points,"
+            return f"{what} estimated by {self.playouts:,} playouts"
+        distance = win_distance(self.value)
+        if not self.decisive:
+            return "proven"
+        if distance is None:
+            return "a draw"
+        winner = "the player to move" if self.value > 0 else "the other player"
+        return f"{winner} wins"
+
+    def value_text(self) -> str:
+        """Return the value in a word: the expected points, win, draw or loss, or mean points."""
+        if not self.decisive:
+            return score_text(self.value)
+        if not self.proven:
+            return f"{self.win_rate:.1%}"
+        return "win" if self.value > 0 else "loss" if self.value < 0 else "draw"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, with positions and moves in the game's own notation."""
+        best = None if self.best_move is None else move_text(self.position, self.best_move)
+        return self._about() | {
+            "value": self.value,
+            "win_rate": self.win_rate,
+            "lower": self.lower,
+            "upper": self.upper,
+            "proven": self.proven,
+            "exact": self.exact,
+            "best_move": best,
+            "lines": [
+                {"move": texts[0], "value": line.value, "pv": texts}
+                for line in self.lines
+                for texts in [line_text(self.position, line.pv)]
+            ],
+            "moves": [
+                asdict(each)
+                | {"move": move_text(self.position, each.move), "win_rate": self.rate_of(each)}
+                for each in self.moves
+            ],
+            "depth": self.depth,
+            "statistics": self.statistics.to_dict(),
+            "playouts": self.playouts,
+            "nodes": self.nodes,
+            "seconds": self.seconds,
+            "reason": self.reason,
+            "why": self.why,
+        }
+
+    def __str__(self) -> str:
+        first = f"{self.value_text()}  ({self.meaning()})"
+        if self.decisive:
+            known = "proven" if self.proven else f"score {score_text(self.value)}"
+            first = f"{self.meaning()}  ({known})"
+        lines = [f"value  {first}"]
+        for line in self.lines:
+            label = "best   " if line is self.lines[0] else "then   "
+            lines.append(f"{label}{' '.join(line_text(self.position, line.pv))}")
+        if self.moves:
+            shown = [
+                f"{move_text(self.position, each.move)}: {each.visits:,}"
+                for each in self.moves[:SHOWN_MOVES]
+            ]
+            more = [f"and {len(self.moves) - SHOWN_MOVES} more"] * (len(self.moves) > SHOWN_MOVES)
+            lines.append(f"visits {', '.join([*shown, *more])}")
+        counts = self.statistics
+        lines.append(
+            f"tree   {counts.tree_size:,} nodes, {counts.settled_share:.1%} proven  ({self.reason})"
+        )
+        rate = f"{self.playouts_per_second:,.0f} per second"
+        lines.append(f"played {self.playouts:,} playouts in {self.seconds:.3g} s ({rate})")
+        if self.why:
+            lines.append(f"engine {self.why}")
+        return "\n".join(lines)

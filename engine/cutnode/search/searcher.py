@@ -10,19 +10,18 @@ import threading
 from dataclasses import replace
 from typing import Any, Unpack
 
+from cutnode.contract.derived import require_moves
 from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import CutnodeError, GameError
-from cutnode.contract.legal import require_moves
 from cutnode.contract.positions import coerce
 from cutnode.kernels.clock import Clock
 from cutnode.runtime.running import Limits
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.runtime.unpickled import Unpickled
+from cutnode.search.board import class_of
 from cutnode.search.compiled_search import CompiledSearch
 from cutnode.search.deepening import Attempt, Deepening
-from cutnode.search.given import class_of
 from cutnode.search.helper_threads import HelperThreads
-from cutnode.search.history import require_history
 from cutnode.search.options import (
     SearcherKeywords,
     SearcherOptions,
@@ -32,8 +31,8 @@ from cutnode.search.options import (
     require_book,
     thread_count,
 )
-from cutnode.search.results import SearchResult
-from cutnode.search.statistics import Statistics
+from cutnode.search.record import require_history
+from cutnode.search.results import SearchResult, Statistics
 from cutnode.search.tablebase_results import lines_of
 from cutnode.storage.tables import Table
 

@@ -1,37 +1,264 @@
-"""The exact solver of one game: threads that prove the value of a position, and the result."""
+"""The exact solver of one game: threads that prove the value of a position, and the result.
+
+A proof is a series of null-window searches, one of which asks whether the value is at least a
+bound.  Before it, a search of limited depth guesses the first bound and leaves its moves in the
+table: in games whose estimates predict values, at a thousandth of the cost of the proof.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutnode.contract.derived import most_value
-from cutnode.contract.dispatch import defines, game_name
+from cutnode.compiler.memory import Memory
+from cutnode.contract.derived import legal_moves, most_value
+from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
 from cutnode.contract.errors import ContractError, GameError
-from cutnode.contract.legal import legal_moves
-from cutnode.contract.messages import too_long
+from cutnode.contract.messages import contract_violation, too_long
 from cutnode.contract.native import records
-from cutnode.contract.positions import coerce
-from cutnode.contract.stop import CALLED, NODES, PLIES, RUNNING, TIME
-from cutnode.contract.verbs import INFINITE, bounds, moves_again, outcome, play
-from cutnode.kernels.clock import Clock
-from cutnode.kernels.solver import SHARED_TABLE, result_dtype, solve_batch
+from cutnode.contract.positions import as_words, coerce
+from cutnode.contract.stop import CALLED, MOVES, NODES, PLIES, RUNNING, TIME, VALUE
+from cutnode.contract.verbs import INFINITE, bounds, moves_again, outcome, play, scout
+from cutnode.kernels.clock import Clock, seconds_per_tick
+from cutnode.kernels.parameters import MOST_DEPTH, SCOUTING_SHARE
+from cutnode.kernels.profiles import profile_of
+from cutnode.kernels.solver import (
+    ENLARGE_TABLE,
+    PREPARE_TABLE,
+    SHARED_TABLE,
+    SINGLE_THREADED,
+    result_dtype,
+    search_dtype,
+    solve_batch,
+)
 from cutnode.kernels.table import BUCKETS
-from cutnode.runtime.running import UNLIMITED, Limits, run
+from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits, run
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.options import require_book, thread_count
-from cutnode.search.proving import ProofSettings, ProofTask, solver_memory
 from cutnode.search.results import Result, TableUse
-from cutnode.search.scouting import Scouting, scouting
 from cutnode.search.searcher import Searcher
 from cutnode.storage.books import Book
 from cutnode.storage.tables import Table, holding
 from cutnode.tablebases.tablebase import Tablebase
+from cutnode.tablebases.tables import POINTS
+
+LINE_FACTOR = 2
+"""The proof of a value and the search for its line may together visit so many times the nodes to
+which the proof is limited: where a game's ``bounds`` know who wins, the line is all the work."""
+
+
+def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
+    """Return the memory of a thread that solves positions of a class.
+
+    Lines end in the *tablebase* if it has values, and not only who wins where they are larger.
+    """
+    memory = Memory(cls, search_dtype(cls))
+    if tablebase is not None and (tablebase.kind == POINTS or value_limit(cls) == 1):
+        tablebase.lend(memory.words)
+    memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
+    profile = profile_of(cls)
+    memory["table_plies"], memory["enhanced_plies"] = profile.solver_plies(cls)
+    memory["crowding"] = profile.crowding
+    return memory
+
+
+class Goal(NamedTuple):
+    """What is to be proven of a position."""
+
+    position: Any
+    weak: bool
+    scores: bool = False
+    """Whether the values of all moves are wanted, too."""
+    at_least: int | None = None
+    """The only question: is the value at least this?"""
+
+
+class ProofSettings(NamedTuple):
+    """The settings of a proof, explained at ``cutnode.kernels.solver.solve_batch``."""
+
+    weak: bool = False
+    line: int = 0
+    cold: bool = False
+    sharing: int = SINGLE_THREADED
+
+
+class ProofTask(KernelLoop):
+    """One thread's proofs of the values of some positions, with a table and a memory."""
+
+    rate = 0.0
+
+    def __init__(
+        self,
+        positions: Sequence[Any],
+        table: Table,
+        limits: Limits,
+        settings: ProofSettings,
+        *,
+        known: tuple[int, int] | None = None,
+        scouting: Scouting | None = None,
+        memory: Memory | None = None,
+    ):
+        self.example = coerce(positions[0])
+        self.words = as_words(positions)
+        self.table = table
+        table.claim(type(self.example))
+        self.settings = settings
+        cls: Any = type(self.example)
+        self.run = solve_batch.specialise(cls)
+        self.rows = records(len(positions), result_dtype(cls))
+        limit = most_value(self.example)
+        self.rows["lower"], self.rows["upper"] = known or (-limit, limit)
+        self.rows["guess"] = INFINITE if scouting is None else scouting.guesses
+        self.rows["reason"] = CALLED
+        memory = solver_memory(cls) if memory is None else memory
+        super().__init__(memory, memory, Clock(limits.seconds, held=True))
+        self.search = memory.words
+        self.search["stop"][0] = RUNNING
+        self.most_nodes = min(limits.nodes or UNLIMITED, UNLIMITED)
+        in_all = limits.whole or limits.nodes or UNLIMITED
+        self.most_with_line = min(in_all * LINE_FACTOR, UNLIMITED)
+        self.search["node_limit"][0] = self.most_nodes - 1
+        self.search["line_limit"][0] = self.most_with_line - 1
+        self.search["scouted"][0] = 0 if scouting is None else scouting.purpose
+        self.search["stop_at"][0] = -1
+        self.seconds = np.zeros(len(positions))
+        self.rivals: Sequence[ProofTask] = ()
+        """Tasks with the same position, which end when this one has proven its value."""
+
+    def work(self) -> None:
+        """Solve the positions.
+
+        :class:`ContractError` if one of those that are met breaks the contract.
+        """
+        self.clock.release()
+        self._call(self.rows, self.settings.sharing)
+        self._require_sound()
+        if self.rivals and self.rows[0]["reason"] == RUNNING:
+            for rival in self.rivals:
+                rival.stop()
+
+    def attempt(self, nodes: int) -> bool:
+        """Solve the only position in this thread, with so many nodes at most.
+
+        Return whether that was enough, or all that the limits allow.  What is proven stays.
+        """
+        self.search["node_limit"][0] = min(nodes, self.most_nodes) - 1
+        self.search["line_limit"][0] = nodes
+        weak, line, cold, _ = self.settings
+        memory, table = self.memory.argument, self.table.words
+        self.run(self.example, self.words, self.rows, weak, line, cold, 0, memory, table)
+        self._require_sound()
+        done = self.search["stop"][0] == RUNNING or nodes >= self.most_nodes
+        self.search["node_limit"][0] = self.most_nodes - 1
+        self.search["line_limit"][0] = self.most_with_line - 1
+        self.search["stop"][0], self.search["stop_at"][0] = RUNNING, -1
+        return bool(done)
+
+    def _require_sound(self) -> None:
+        """Take the times; :class:`ContractError` if a position that was met breaks the contract."""
+        if self.search["stop"][0] in (VALUE, MOVES):
+            violation = self.memory.position("violation", self.example)
+            raise contract_violation(violation, int(self.search["stop"][0]))
+        self.seconds = self.rows["ticks"] * self.seconds_per_tick()
+
+    def seconds_per_tick(self) -> float:
+        """Return the rate of the counter, measured once in a process."""
+        if not ProofTask.rate:
+            ProofTask.rate = seconds_per_tick(self._read_counter)
+        return ProofTask.rate
+
+    def _read_counter(self) -> int:
+        self._call(self.rows[:0], SINGLE_THREADED)
+        return int(self.search["ticks"][0])
+
+    def open_table(self) -> None:
+        """Make the table ready for several threads; before any of them starts."""
+        self._call(self.rows[:0], PREPARE_TABLE)
+
+    def enlarge_table(self, entries: int) -> None:
+        """Make room for so many more entries of threads that go on with a search."""
+        self.search["node_limit"][0] = entries
+        self._call(self.rows[:0], ENLARGE_TABLE)
+        self.search["node_limit"][0] = self.most_nodes - 1
+
+    def _call(self, rows: np.ndarray, sharing: int) -> None:
+        memory, table = self.memory.argument, self.table.words
+        weak, line, cold, _ = self.settings
+        self.run(self.example, self.words, rows, weak, line, cold, sharing, memory, table)
+
+
+@dataclass(frozen=True, slots=True)
+class Scouting:
+    """The results of searches of limited depth that go before the proofs of positions."""
+
+    guesses: list[int]
+    """The score of each position, or ``INFINITE`` if it was not searched."""
+    purpose: int
+    """Part of the keys under which the searches left their moves in the table."""
+    nodes: list[int]
+    seconds: list[float]
+    left: Limits
+    """The limits that are left to the proof of each."""
+    ended: str
+    """Why the searches, and so the proofs, were ended early; "" if they were not."""
+
+
+def scouting(
+    positions: Sequence[Any],
+    table: Table,
+    limits: Limits,
+    *,
+    cold: bool = False,
+    searcher: Searcher | None = None,
+) -> Scouting | None:
+    """Search positions of one class as deep as their game says; return None if it does not.
+
+    It takes at most ``1 / SCOUTING_SHARE`` of the *limits* of each position, and the proof has
+    the rest.  *cold*: what is found of a position does not depend on the others.  *searcher* is one
+    with that table and the techniques of the game, by default a new one.
+    """
+    cls = type(positions[0])
+    if not defines(cls, "scout"):
+        return None
+    depths = [0 if outcome(position)[0] else scout(position) for position in positions]
+    if not any(depths) or (limits.nodes is not None and limits.nodes < SCOUTING_SHARE):
+        return None
+    table.claim(cls)
+    if searcher is None:
+        searcher = Searcher(cls, table=table)
+    guesses = [INFINITE] * len(positions)
+    nodes, seconds = [0] * len(positions), [0.0] * len(positions)
+    ended = ""
+    for number, (position, depth) in enumerate(zip(positions, depths, strict=True)):
+        if depth > 0 and not ended:
+            if cold:
+                table.forget()
+            if cold or number == 0:
+                searcher.unlearn()
+            result = searcher.search(
+                coerce(position),
+                depth=min(depth, MOST_DEPTH),
+                nodes=limits.nodes and limits.nodes // SCOUTING_SHARE,
+                seconds=limits.seconds and limits.seconds / SCOUTING_SHARE,
+                stop=limits.stop,
+            )
+            nodes[number], seconds[number] = result.nodes, result.seconds
+            if result.depth > 0:
+                guesses[number] = int(result.value)
+            if result.reason in ("stopped", "interrupted"):
+                ended = result.reason
+    left = replace(
+        limits,
+        nodes=limits.nodes and max(1, limits.nodes - max(nodes)),
+        seconds=limits.seconds and max(1e-3, limits.seconds - max(seconds)),
+    )
+    return Scouting(guesses, int(searcher.words["purpose"][0]), nodes, seconds, left, ended)
+
 
 SHORT_NODES = 1_000
 """What is proven in so many nodes is proven in the caller's thread: see ``INLINE_NODES``."""
@@ -96,16 +323,15 @@ class Solver:
         lower = max(int(task.rows[0]["lower"]) for task in tasks)
         return nodes, lower, min(int(task.rows[0]["upper"]) for task in tasks)
 
-    def solve(
-        self,
-        position: Any,
-        *,
-        weak: bool,
-        limits: Limits,
-        known: tuple[int, int] | None = None,
-        line: int = 2,
+    def prove(
+        self, goal: Goal, limits: Limits, known: tuple[int, int] | None = None, line: int = 2
     ) -> Result:
         """Prove the value of a position; *known* bounds it.  *line* is as for ``solve_batch``."""
+        if goal.scores:
+            return with_scores(self.prove, goal, limits, known)
+        if goal.at_least is not None:
+            return self.ask(goal, limits)
+        position, weak = goal.position, goal.weak
         self.stopped = False
         if self.book is not None:
             self.book.fill(self.table)
@@ -215,9 +441,11 @@ class Solver:
             task.rivals = [rival for rival in self.running if rival is not task]
         return run(self.running, limits.stops, reason=ended, workers=self.workers)
 
-    def ask(self, position: Any, at_least: int, *, limits: Limits) -> Result:
-        """Prove whether a position has *at_least* a value, in one null window."""
-        position = coerce(position)
+    def ask(self, goal: Goal, limits: Limits) -> Result:
+        """Prove whether a position has a value at least, in one null window."""
+        position, at_least = coerce(goal.position), goal.at_least
+        assert at_least is not None
+        whole = Goal(position, weak=False)
         over, value = outcome(position)
         lower, upper = (value, value) if over else bounds(position, -INFINITE, INFINITE)
         lower, upper = max(lower, -most_value(position)), min(upper, most_value(position))
@@ -226,12 +454,12 @@ class Solver:
         result = proof_result(False, "", position, row, 0.0)
         if lower < at_least <= upper:
             window = at_least - 1, at_least
-            result = self.solve(position, weak=False, limits=limits, known=window, line=0)
+            result = self.prove(whole, limits, window, line=0)
             if result.value is not None:
                 reached = result.value == at_least
                 lower, upper = (at_least, upper) if reached else (lower, at_least - 1)
         if lower >= at_least and not over:
-            kept = self.solve(position, weak=False, limits=limits, known=(lower, lower), line=1)
+            kept = self.prove(whole, limits, (lower, lower), line=1)
             result = replace(result, best_move=kept.best_move)
         answered = not lower < at_least <= upper
         return replace(
@@ -242,27 +470,16 @@ class Solver:
             reason="proven" if answered and result.reason != "interrupted" else result.reason,
         )
 
-    def analyse(
-        self, position: Any, *, weak: bool, limits: Limits, known: tuple[int, int] | None = None
-    ) -> Result:
-        """:meth:`solve`, and prove the value of every legal move; the limits are for all of it."""
-        return with_scores(self.solve, position, weak=weak, limits=limits, known=known)
-
 
 def with_scores(
-    solve: Callable[..., Result],
-    position: Any,
-    *,
-    weak: bool,
-    limits: Limits,
-    known: tuple[int, int] | None,
+    prove: Callable[..., Result], goal: Goal, limits: Limits, known: tuple[int, int] | None
 ) -> Result:
-    """Solve a position, and prove the value of every legal move; the limits are for all of it.
+    """Prove the value of a position, and that of every legal move; the limits are for all of it.
 
     *known* bounds the value of the position.
     """
     clock = Clock(None)
-    result = solve(position, weak=weak, limits=limits, known=known)
+    result = prove(goal._replace(scores=False), limits, known)
     scores: dict[int, int | None] = dict.fromkeys(legal_moves(result.position))
     if result.proven and result.best_move is not None:
         scores[result.best_move] = result.value
@@ -281,7 +498,7 @@ def with_scores(
         again = moves_again(result.position, child)
         best = most if result.value is None else result.value
         of_move = (-most, best) if again else (-best, most)
-        of_child = solve(child, weak=weak, limits=left, known=of_move, line=0)
+        of_child = prove(Goal(child, goal.weak), left, of_move, line=0)
         spent += of_child.nodes
         reason = of_child.reason
         if of_child.value is not None:

@@ -15,12 +15,10 @@ import numpy as np
 
 from cutnode.contract.dispatch import defines
 from cutnode.contract.positions import class_of_all
-from cutnode.kernels.clock import Clock
 from cutnode.kernels.solver import SHARED_TABLE, SINGLE_THREADED
-from cutnode.runtime.running import KernelLoop, Limits, is_stopped, run
-from cutnode.search.proving import ProofSettings, ProofTask, solver_memory
-from cutnode.search.scouting import Scouting, scouting
+from cutnode.runtime.running import KernelLoop, Limits, ThreadTask, is_stopped, run
 from cutnode.search.searcher import Searcher
+from cutnode.search.solving import ProofSettings, ProofTask, Scouting, scouting, solver_memory
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
@@ -52,16 +50,17 @@ class Spans:
             return first, first + size
 
 
-class SpanWorker:
+class SpanWorker(ThreadTask):
     """A thread of a batch: it takes spans of positions, and gives away the rows of those done.
 
     *keep* is called with the number of a position, and the rows of it and those that follow.
     """
 
     def __init__(self, keep: Callable[[int, Any], None]):
+        self.ended = threading.Event()
+        super().__init__(end=self.ended.set)
         self.keep = keep
         self.lock = threading.Lock()
-        self.ended = threading.Event()
         """The batch has ended: what is left of it is not done."""
         self.spans = Spans((), 1)
         self.before = 0
@@ -79,15 +78,6 @@ class SpanWorker:
     def do(self, first: int, last: int) -> None:
         """Do a span of positions; if the batch has ended, as little as possible."""
         raise NotImplementedError
-
-    def look(self) -> str:
-        return ""
-
-    def stop(self) -> None:
-        self.ended.set()
-
-    def patience(self) -> float:
-        return Clock(None).patience()
 
     def keep_so_far(self) -> None:
         """Give away what was done of the span that is under way."""

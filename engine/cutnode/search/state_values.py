@@ -116,15 +116,16 @@ class Iterated(PositionResult):
         return {position_text(position): v for position, v in outcomes}
 
     def __str__(self) -> str:
-        data = self.to_dict()
         value = "unknown" if self.value is None else f"{self.value:.12g}"
         lines = [f"value  {value}  ({self.meaning()})"]
-        scores = {name: "?" if v is None else f"{v:.12g}" for name, v in data["scores"].items()}
+        scores = {
+            name: "?" if v is None else f"{v:.12g}" for name, v in self._named_scores().items()
+        }
         if self.best_move is None:
             lines += [f"then   {value:15}  {name}" for name, value in scores.items()]
         else:
             lines.append(f"scores {', '.join(f'{name}: {v}' for name, v in scores.items())}")
-            lines.append(f"best   {data['best_move']}")
+            lines.append(f"best   {self.move_text()}")
         lines.append(
             f"states {self.positions:,}: {self.decisions:,} of a player, {self.chances:,} of "
             f"chance, {self.finished:,} finished"

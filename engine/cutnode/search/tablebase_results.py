@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, value_limit
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.verbs import chance, drawn, moves_again, outcome, play
 from cutnode.kernels.scores import final_score
 from cutnode.kernels.tablebase_scores import FAR, FARTHEST

@@ -19,9 +19,9 @@ from random import Random
 from typing import Any, Unpack
 
 from cutnode.contract.choices import ENGINES
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import CutnodeError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.verbs import outcome
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.evaluation import OWN
@@ -29,13 +29,11 @@ from cutnode.runtime.running import is_stopped
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.runtime.unpickled import Unpickled
 from cutnode.search.monte_carlo import MonteCarlo
-from cutnode.search.options import SearchOptions
+from cutnode.search.options import AutoKeywords, AutoOptions, SearchOptions
 from cutnode.search.proving_searcher import ProvingSearcher
 from cutnode.search.record import Record
-from cutnode.search.results import SearchResult
+from cutnode.search.results import MonteCarloResult, SearchResult
 from cutnode.search.searcher import Searcher
-from cutnode.search.tree_options import AutoKeywords, AutoOptions
-from cutnode.search.tree_results import MonteCarloResult
 from cutnode.storage.tables import Table
 
 TRIAL_SHARE = 0.25

@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 
 from cutnode.compiler.memory import Memory
+from cutnode.contract.derived import legal_moves, require_moves
 from cutnode.contract.dispatch import defines, game_constant, game_name, is_plain, value_limit
 from cutnode.contract.errors import CutnodeError, GameError, require_integer
-from cutnode.contract.legal import legal_moves, require_moves
 from cutnode.contract.messages import position_text
 from cutnode.contract.positions import coerce, unpack, words_each
 from cutnode.contract.stop import RUNNING
@@ -53,7 +53,7 @@ from cutnode.kernels.value_iteration import (
     renumber,
 )
 from cutnode.runtime.running import KernelCall, Limits, run
-from cutnode.search.given import given_position
+from cutnode.search.board import given_position
 from cutnode.search.state_values import Iterated, States
 
 MOST_STATES = 1 << 30

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines
 from cutnode.contract.errors import CutnodeError, GameError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.notation import notation_of

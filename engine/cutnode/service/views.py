@@ -6,9 +6,8 @@ import threading
 from typing import Any
 
 from cutnode.contract.cells import Cells, Grid, Hexagons, Points, Triangles
-from cutnode.contract.derived import recurs, same_after_chance
+from cutnode.contract.derived import legal_moves, recurs, same_after_chance
 from cutnode.contract.errors import CutnodeError, GameError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import (
     board,

@@ -18,9 +18,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name, module_of
 from cutnode.contract.errors import CutnodeError, GameError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.loading import Game, is_in_file, named_in_file
 from cutnode.contract.notation import board_of
 from cutnode.contract.verbs import chance, chance_outcome, outcome, play

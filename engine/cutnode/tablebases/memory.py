@@ -6,8 +6,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import NO_INDEX, index, layer, outcome, play
 from cutnode.kernels.clock import Clock

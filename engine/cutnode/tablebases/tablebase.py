@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from cutnode.compiler.memory import Memory
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name, is_plain
 from cutnode.contract.errors import CutnodeError, PositionError, require_path
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.messages import description, move_text, position_text
 from cutnode.contract.notebook import lines_html
 from cutnode.contract.positions import coerce, words_each

@@ -21,10 +21,9 @@ import numpy as np
 
 from cutnode.contract.bits import WORD, Bits
 from cutnode.contract.cells import Cells
-from cutnode.contract.derived import same_after_chance
+from cutnode.contract.derived import legal_moves, same_after_chance
 from cutnode.contract.dispatch import defines, game_name, is_plain
 from cutnode.contract.errors import GameError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.notation import board_of, contents_of
 from cutnode.contract.positions import field_kinds
 from cutnode.contract.verbs import chance, chance_outcome, moves_again, outcome, play, turn

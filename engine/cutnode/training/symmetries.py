@@ -13,10 +13,9 @@ import random
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from cutnode.contract.derived import same_after_chance
+from cutnode.contract.derived import legal_moves, same_after_chance
 from cutnode.contract.dispatch import defines
 from cutnode.contract.errors import CutnodeError
-from cutnode.contract.legal import legal_moves
 from cutnode.contract.notation import contents_of
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import canonical, chance, chance_outcome, moves_again, outcome, play

@@ -53,7 +53,7 @@ from cutnode.kernels.reference import alphabeta_node, minimax_node, repeats
 from cutnode.kernels.scores import is_decisive
 from cutnode.kernels.search import search_node
 from cutnode.search.api import alphabeta, minimax
-from cutnode.search.given import given_position
+from cutnode.search.board import given_position
 from cutnode.search.searcher import Searcher
 from cutnode.tree.drawing import Tree
 from cutnode.tree.nodes import Node, Unsearched
