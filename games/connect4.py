@@ -5,13 +5,13 @@ in an unbroken horizontal, vertical or diagonal line wins; a full board is a dra
 
 Values: 0 a draw; a win counts one point for each own stone that the winner has not
 played when the line is made, that one included, so a win with the last stone counts 1
-and quicker wins count more.  (The convention of P. Pons' solver and its test sets.)
+and faster wins count more.  (The convention of P. Pons' solver and its test sets.)
 
 Text: the columns played, 1 the leftmost (``4455``, ``4 4 5 5``), or a board, rows from the
 top, separated by line ends or ``/``, ``x`` the first player, ``o`` the second, ``.`` empty.
 
-Encoding: one bit for each cell, columns side by side, each with one spare bit on top
-that is never a stone.  On the usual board of 7 columns and 6 rows::
+Encoding: one bit for each cell, columns side by side, each with a spare bit on top that
+never holds a stone.  On the usual board of 7 columns and 6 rows::
 
      6 13 20 27 34 41 48      spare
      5 12 19 26 33 40 47      top row
@@ -22,7 +22,7 @@ that is never a stone.  On the usual board of 7 columns and 6 rows::
      0  7 14 21 28 35 42      bottom row
 
 so a step up is +1, to the right +7, and along the diagonals +8 and +6, and a line never
-runs from one column's top into the next.  Adding ``BOTTOM`` to the filled cells carries
+runs from the top of one column into the next.  Adding ``BOTTOM`` to the filled cells carries
 through each column and leaves a bit in the lowest empty cell: after ``4 4 5`` the filled
 cells are bits 21, 22 and 28, and the sum has bits 0, 7, 14, 23, 29, 35 and 42.
 """
@@ -51,21 +51,21 @@ from cutnode.contract.variants import board_size, variants
 DECISIVE = True
 
 PROFILE = {"solver.crowding": 16, "solver.proof_share": 0.5}
-"""The table stays in the cache for longer.  Processor time with 8, 16, 32 and 64 over that with
-half full regions, on a machine with much other work: 0.80, 0.74, 0.72 and 0.71 for ``44``, with
+"""Crowding keeps the table in the cache for longer.  Processor time with 8, 16, 32 and 64, relative
+to regions half full, on a machine with much other work: 0.80, 0.74, 0.72 and 0.71 for ``44``, with
 1.02, 1.04, 1.06 and 1.10 times the nodes; 0.91, 0.90, 0.90 and 0.91 for twenty positions of 12
-plies; and 0.82 with 16 for the empty board.  A proof in half of the time is worth 42 Elo at 0.1 s a
-move (14 to 70, 280 games)."""
+plies; and 0.82 with 16 for the empty board.  The proof in half of the time is worth 42 Elo at 0.1 s
+a move (14 to 70, 280 games)."""
 
 LINES_PLIES = 21
-"""With so many plies left or fewer, lines make the order of moves no better than they cost."""
+"""With at most this many plies left, counting lines costs more than its move ordering saves."""
 
 SIDEWAYS = Words(0, WORD, WORD, WORD)
 """All directions but straight up, in the order of ``STEPS``."""
 
 
 class Stones(NamedTuple):
-    """A position: what both players have, and where each would complete a line.
+    """A position: the stones of both players, and the cells where each would complete a line.
 
     ``their_wins & theirs`` is not empty once the player who moved last has won.
     """
@@ -78,7 +78,7 @@ class Stones(NamedTuple):
 
 @compiled
 def cell(position, index):
-    """0 an empty cell, 1 a stone of the first player, 2 one of the second."""
+    """Return 0 for an empty cell, 1 for a stone of the first player, 2 for one of the second."""
     row, column = position.HEIGHT - 1 - index // position.WIDTH, index % position.WIDTH
     stone = Bits(1) << Bits(column * position.STRIDE + row)
     if not (position.mine | position.theirs) & stone:
@@ -89,7 +89,7 @@ def cell(position, index):
 
 @compiled
 def winning_cells(position, stones):
-    """The cells, free or not, that make a line of four with three of the *stones*."""
+    """Return the cells, free or not, that make a line of four with three of the *stones*."""
     each = broadcast(stones)
     before, after = each << position.STEPS, (each >> position.STEPS) & SIDEWAYS
     two_before = before & (each << position.TWO_STEPS)
@@ -101,7 +101,7 @@ def winning_cells(position, stones):
 
 @compiled
 def playable(position):
-    """The lowest free cell of each column that is not full."""
+    """Return the lowest free cell of each column that is not full."""
     return ((position.mine | position.theirs) + position.BOTTOM) & position.BOARD
 
 
@@ -117,9 +117,9 @@ def moves(position, buffer, at):
 
 @compiled
 def random_move(position, word):
-    """Any column; of those that are left, if it is full.
+    """Draw a column, and again from those that are left if it is full.
 
-    A column that is drawn is known before the position is: few are full in most of a game.
+    The column is drawn without looking at the position: few are full in most of a game.
     """
     free = playable(position)
     column = high_product(word, Bits(position.WIDTH))
@@ -150,16 +150,16 @@ def outcome(position):
 
 @compiled
 def key(position):
-    """Each column's own stones under a bit that marks its height: unlike for unlike."""
+    """Return each column's own stones under a bit that marks its height; no two are the same."""
     return position.mine | ((position.mine | position.theirs) + position.BOTTOM)
 
 
-# What can be seen without search
+# Results known without search
 
 
 @compiled
 def line_starts(position, stones):
-    """The first cell of each line of four that the *stones* contain, by direction."""
+    """Return the first cell of each line of four that the *stones* contain, by direction."""
     pairs = broadcast(stones)
     pairs &= pairs >> position.STEPS
     return pairs & (pairs >> position.TWO_STEPS)
@@ -167,7 +167,7 @@ def line_starts(position, stones):
 
 @compiled
 def count(cells):
-    """The cells of all directions together."""
+    """Count the cells of all directions together."""
     first, second, third, fourth = words_of(cells)
     return popcount(first) + popcount(second) + popcount(third) + popcount(fourth)
 
@@ -200,7 +200,7 @@ def bounds(position, alpha, beta):
         value = -(left // 2)
         return value, value
 
-    # Nobody wins with the next stone of either: later wins are worth less.
+    # Neither player wins with his next stone: later wins are worth less.
     lower = -(max(left - 2, 0) // 2)
     upper = (left - 1) // 2
     empty = position.BOARD & ~filled
@@ -217,26 +217,27 @@ def bounds(position, alpha, beta):
 
 @compiled
 def under(position, cells):
-    """The cells of each column below its lowest of *cells*; a whole column without any."""
+    """Return the cells of each column below its lowest of *cells*; the whole column without any."""
     return ((cells | position.SPARE) - position.BOTTOM) & ~cells & position.BOARD
 
 
 @compiled
 def follow_up_bound(position, filled, free, upper):
-    """The most the mover can reach if the opponent answers each move in the same column.
+    """Return the most the mover can reach if the opponent answers each move in the same column.
 
     ``REPLIES`` are the cells with an even number of cells above them.  With an even number of
     empty cells left, the opponent can get every one of them that is not free right now: he replies
     above any other cell, and to a free reply cell (the lowest of an odd number left in its column)
-    with another such one, of which there is an even number.  The mover gets at most the rest.
-    If the rest holds no line the mover cannot win; if in addition the opponent's cells hold one, he
-    loses, at the latest when the highest empty cell of that line is filled last.  (The rule
-    "claimeven" of V. Allis, "A knowledge-based approach of Connect-Four", 1988, for any height.)
+    with another such cell, of which there is an even number.  The mover gets at most the rest.
+    If the rest holds no line, the mover cannot win; if, in addition, the opponent's cells hold one,
+    the mover loses, at the latest when the highest empty cell of that line is filled last.  (The
+    "claimeven" rule of V. Allis, "A knowledge-based approach of Connect-Four", 1988, for any
+    height.)
     """
     replies = position.REPLIES & ~filled & ~free
     theirs = position.theirs | replies
     rest = position.BOARD & ~theirs & under(position, position.their_wins & replies)
-    # A line of the mover does no harm if one of the opponent lies right below it in the same four
+    # A line of the mover does no harm if one of the opponent's lies right below it in the same four
     # columns: that one is complete first.
     their_lines = line_starts(position, theirs) & SIDEWAYS
     below = ((their_lines | position.SPARES) - position.BOTTOMS) & ~their_lines
@@ -253,14 +254,14 @@ def follow_up_bound(position, filled, free, upper):
 
 @compiled
 def zugzwang_bound(position, filled, free, upper):
-    """The most the mover can reach if the opponent waits for the cell below a threat.
+    """Return the most the mover can reach if the opponent waits for the cell below a threat.
 
     With an odd number of empty cells left, an odd number of columns have an odd number of them.
-    Let the opponent threaten a cell in one of these that is not of ``REPLIES``.  He answers a move
-    there, and any on a cell not of ``REPLIES``, right above it; a move on the free reply cell of
-    another such column, with the next one.  So the mover always moves first, and must sooner or
-    later fill the cell below the threat.  If the cells that he can get until then hold no line, he
-    loses.
+    Let the opponent threaten a cell in one of these that is not in ``REPLIES``.  He answers a move
+    there, and any move on a cell not in ``REPLIES``, right above it; and a move on the free reply
+    cell of another such column with the next one.  So the mover always moves first, and sooner or
+    later must fill the cell below the threat.  If the cells that he can get until then hold no
+    line, he loses.
     """
     first = position.BOARD & ~position.REPLIES
     empty = position.BOARD & ~filled
@@ -316,9 +317,9 @@ def candidates(position, buffer, at):
 
 @compiled
 def order(position, move, child):
-    """Threats count most, the sooner they can be used; then open lines, and the centre.
+    """Order by threats, the sooner they can be used; then by open lines, and the centre.
 
-    A threat above an opponent's is no use.
+    A threat right above one of the opponent's is useless.
     """
     filled = child.mine | child.theirs
     free = (filled + position.BOTTOM) & position.BOARD
@@ -334,7 +335,7 @@ def order(position, move, child):
 
 @compiled(inline=False)
 def line_score(position, child):
-    """What the stone of a move does for open lines of the mover and against the opponent's."""
+    """Score the stone of a move for the open lines of the mover and against the opponent's."""
     stone = child.theirs & ~position.mine
     through = broadcast(stone)
     through |= through >> position.STEPS
@@ -379,7 +380,7 @@ def original_move(position, move, symmetry):
 
 @compiled
 def evaluate(position):
-    """Lines of four cells without an opposing stone: 1, 10, 100 for 1, 2, 3 own stones."""
+    """Count lines of four without an opposing stone: 1, 10, 100 for 1, 2, 3 own stones."""
     return windows(position, position.mine, position.theirs) - windows(
         position, position.theirs, position.mine
     )
@@ -401,7 +402,7 @@ def windows(position, own, other):
 
 @compiled
 def evaluate_cells(position):
-    """Each stone counts the lines of four through its cell, own minus the opponent's."""
+    """Count the lines of four through each stone's cell, own minus the opponent's."""
     total = 0
     for power, cells in enumerate(position.PLANES):
         total += (popcount(position.mine & cells) - popcount(position.theirs & cells)) << power
@@ -410,7 +411,7 @@ def evaluate_cells(position):
 
 @compiled
 def features(position):
-    """Columns that are safe to play, lines of four still possible, cells that would win."""
+    """Return columns safe to play, lines of four still possible, and cells that would win."""
     empty = position.BOARD & ~(position.mine | position.theirs)
     free = playable(position)
     mine, theirs = position.my_wins & empty, position.their_wins & empty
@@ -439,7 +440,7 @@ VARIANTS = "7x6", "8x7", "6x5", "5x4"
     about="columns and rows of the board, which has to fit 64 bits with a row more: 8x7",
 )
 def board(width: int, height: int) -> dict[str, Any]:
-    """The constants of a board; :class:`PositionError` if it does not fit 64 bits."""
+    """Return the constants of a board; :class:`PositionError` if it does not fit 64 bits."""
     if width < 1 or height < 1 or width * (height + 1) > 64:
         raise PositionError(
             f"a board of {width}x{height} does not fit: "
@@ -449,7 +450,7 @@ def board(width: int, height: int) -> dict[str, Any]:
     bottom = sum(1 << column * stride for column in range(width))
     column = (1 << height) - 1
     replies = sum(1 << row for row in range((height + 1) % 2, height, 2))
-    # With a longer step no line fits; with this one none does that has a longer one.
+    # No line fits a step longer than 21; on boards with such steps, 21 has no lines either.
     steps = [min(step, 21) for step in (1, stride, stride + 1, stride - 1)]
     constants = {
         "WIDTH": width,
@@ -514,7 +515,7 @@ def move_text(position: Stones, move: int) -> str:
 
 
 def describe(position: Stones, value: int) -> str:
-    """Name the winner, and in how many moves."""
+    """Name the winner, and in how many moves he wins."""
     if value == 0:
         return "draw"
     stones = popcount(position.mine | position.theirs)

@@ -1,43 +1,43 @@
 """Dobutsu shogi ("animal chess", "let's catch the lion"), on a board of 3 columns and 4 rows.
 
 Rules: each player has a lion, an elephant, a giraffe and a chick.  A man moves one cell, to one
-that is empty or holds a man of the other player, who loses it.  The lion goes in all directions,
-the elephant diagonally, the giraffe up, down and to the sides, the chick straight ahead.  A
-chick that moves to the last row becomes a hen, which goes in all directions but diagonally back.
-A man that is taken changes sides: it is in the hand of its taker (a hen as a chick), who may put
-it on any empty cell instead of moving.  A chick put on the last row stays there as a chick, and
-two chicks may stand in a column.
+that is empty or holds a man of the other player, which is captured.  The lion goes in all
+directions, the elephant diagonally, the giraffe up, down and to the sides, the chick straight
+ahead.  A chick that moves to the last row becomes a hen, which goes in all directions but
+diagonally back.  A captured man changes sides: it goes into the hand of its captor (a hen as a
+chick), who may drop it on any empty cell instead of moving.  A chick dropped on the last row stays
+a chick, and two chicks may stand in a column.
 
-Who takes the lion wins.  So does who brings the own lion to the last row where it cannot be taken
-at once; where it can the game goes on.  It may be left to be taken.  A player without a move
-loses.  (https://en.wikipedia.org/wiki/D%C5%8Dbutsu_sh%C5%8Dgi; the first player loses in 78 plies,
-T. Tanaka, "An analysis of a board game Doubutsu Shogi", IPSJ SIG Technical Report 2009-GI-22.)
+Whoever takes the lion wins, and so does a player who brings his own lion to the last row where it
+cannot be taken at once; where it can, the game continues.  A lion may be left to be taken.  A
+player without a move loses.  (https://en.wikipedia.org/wiki/D%C5%8Dbutsu_sh%C5%8Dgi; the first
+player loses in 78 plies, T. Tanaka, "An analysis of a board game Doubutsu Shogi", IPSJ SIG
+Technical Report 2009-GI-22.)
 
-Variants: the usual one, and ``vanish``: men that are taken do not come back.
+Variants: ``drops``, the usual one, and ``vanish``, where captured men do not come back.
 
 Values: 1 a win, 0 a draw, -1 a loss.
 
 Text: the player to move, ``S`` (sente, who begins, below) or ``G`` (gote, above), the rows from the
-top, and the men in hand.  Large letters are sente's men, small ones gote's: ``L`` lion, ``E``
-elephant, ``G`` giraffe, ``C`` chick, ``R`` hen, and ``-`` an empty cell, or that there is no man in
-hand::
+top, and the men in hand.  Capital letters are sente's men, small letters gote's: ``L`` lion, ``E``
+elephant, ``G`` giraffe, ``C`` chick, ``R`` hen, and ``-`` an empty cell, or an empty hand::
 
     S/gle/-c-/-C-/ELG/-
     G/-le/g--/-cG/EL-/c
 
 or the moves from the start: ``b3xb2 b1b2`` (columns from ``a`` at the left, rows from 1 at the top;
-the ``x`` before a capture may be left out), and ``C*c1`` for a chick that is put on c1.
+the ``x`` of a capture may be omitted), and ``C*c1`` for a chick dropped on c1.
 
-Encoding: a word for each player, seen by himself.  Cells are numbered from the own side::
+Encoding: a word for each player, as he sees the board.  Cells are numbered from his own side::
 
      9 10 11     the last row
      6  7  8
      3  4  5
      0  1  2
 
-so steps ahead are +2, +3 and +4, and a cell is 11 less its number to the other player: nothing is
-turned when the turn changes.  A word consists of four boards of 16 bits, which say where to men can
-go, and above the twelve cells of three of them stands how many men are in hand::
+so steps ahead are +2, +3 and +4, and cell n is cell 11 - n to the other player: nothing is turned
+when the turn changes.  A word consists of four boards of 16 bits, which say where men can go, and
+above the twelve cells of three of them is the number of men in hand::
 
     bits  0..11    those that go straight ahead       lion  giraffe  chick  hen
     bits 12..13        elephants in hand
@@ -48,8 +48,8 @@ go, and above the twelve cells of three of them stands how many men are in hand:
     bits 48..59    those that go diagonally back      lion  elephant
 
 At the start the first board is ``1 << 1 | 1 << 2 | 1 << 4``: lion, giraffe and chick.  A move is
-16 times its direction plus the cell where it ends; behind the eight directions come elephants,
-giraffes and chicks that are put on a cell.
+16 times its direction plus its target cell; the eight directions are followed by drops of
+elephants, giraffes and chicks.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ DECISIVE = True
 VALUE_LIMIT = 1
 UNIT = 100
 MAX_MOVES = 77
-"""The most retreats; there are 38 moves at most."""
+"""The most retreats; there are at most 38 moves."""
 
 BOARD = Bits(0xFFF)
 LEFT, RIGHT = Bits(0o3333), Bits(0o6666)
@@ -89,7 +89,7 @@ LEFT, RIGHT = Bits(0o3333), Bits(0o6666)
 LAST_ROW = Bits(0o7000)
 
 STEPS = (3, 2, 4, -1, 1, -3, -4, -2)
-"""From a cell to the next: ahead, to both sides ahead, to both sides, and back in this order."""
+"""Steps to the next cell: ahead, diagonally ahead, aside, and back in the reverse order."""
 ABILITIES = (0, 1, 1, 2, 2, 2, 3, 3)
 """The board of the men that can go in each direction."""
 
@@ -107,9 +107,9 @@ MEN = (LION, ELEPHANT, GIRAFFE, CHICK, HEN)
 LETTERS = "LEGCR"
 
 HALF = 64
-"""Moves from here on are those of the last four directions."""
+"""Moves from here on are in the last four directions."""
 DROPS = 128
-"""Moves from here on put a man on the board."""
+"""Moves from here on are drops."""
 
 
 @prints_board
@@ -119,11 +119,11 @@ class Men(NamedTuple):
     mine: Bits
     theirs: Bits
     second: bool
-    """Whether gote is to move; only texts depend on it."""
+    """Whether gote is to move; matters for texts only."""
 
 
 def step(cell: int, direction: int) -> int | None:
-    """The cell next to one in a direction, if there is one."""
+    """Return the cell next to one in a direction, if there is one."""
     row, column = divmod(cell, 3)
     up, aside = divmod(STEPS[direction] + 1, 3)
     row, column = row + up, column + aside - 1
@@ -131,7 +131,7 @@ def step(cell: int, direction: int) -> int | None:
 
 
 def attackers(target: int) -> int:
-    """The men that attack a cell, each where it has to stand: a word of a player."""
+    """Return the men that attack a cell, each where it has to stand: a word of a player."""
     return sum(
         1 << 16 * ABILITIES[direction] + cell
         for direction, cell in itertools.product(range(8), range(12))
@@ -174,13 +174,13 @@ def lion(word):
 
 @compiled
 def man_on(word, cell):
-    """The abilities of the man on a cell, 0 if there is none."""
+    """Return the abilities of the man on a cell, 0 if there is none."""
     return (word >> Bits(cell)) & FOUR
 
 
 @compiled
 def turned(word):
-    """The men on the board as the other player sees them: each board from the other end."""
+    """Return the men on the board as the other player sees them: each board in reverse order."""
     word = swapped(word & BOARDS, Bits(8), Bits(0x00FF00FF00FF00FF))
     word = swapped(word, Bits(4), Bits(0x0F0F0F0F0F0F0F0F))
     word = swapped(word, Bits(2), Bits(0x3333333333333333))
@@ -189,13 +189,13 @@ def turned(word):
 
 @compiled
 def swapped(word, distance, low):
-    """The bits of *low* exchanged with those at a *distance* above them."""
+    """Exchange the bits of *low* with those at a *distance* above them."""
     return ((word >> distance) & low) | ((word & low) << distance)
 
 
 @compiled
 def other_lion(position):
-    """The cell of the other lion, as the mover sees it."""
+    """Return the cell of the other lion, as the mover sees it."""
     return 11 - lowest_index(lion(position.theirs))
 
 
@@ -204,7 +204,7 @@ def other_lion(position):
 
 @compiled
 def cell(position, index):
-    """0 an empty cell, 1 to 5 a man of sente's, 6 to 10 one of gote's."""
+    """Return 0 for an empty cell, 1 to 5 for a man of sente's, 6 to 10 for one of gote's."""
     below, above = position.mine, position.theirs
     if position.second:
         below, above = above, below
@@ -218,7 +218,7 @@ def cell(position, index):
 
 @compiled
 def kind_of(man):
-    """The number of a man in ``MEN``."""
+    """Return the number of a man in ``MEN``."""
     kind = 0
     kind = 1 if man == ELEPHANT else kind
     kind = 2 if man == GIRAFFE else kind
@@ -228,7 +228,7 @@ def kind_of(man):
 
 @compiled
 def steps_on(word):
-    """Where steps ahead, ahead to the left and to the right, and to the left end: four boards."""
+    """Return where steps ahead, ahead-left, ahead-right and left end: four boards."""
     ends = (ahead(word) << Bits(3)) & BOARD
     ends |= ((slanting(word) << Bits(2)) & LEFT) << Bits(16)
     ends |= ((slanting(word) << Bits(4)) & RIGHT) << Bits(32)
@@ -238,7 +238,7 @@ def steps_on(word):
 
 @compiled
 def steps_back(word):
-    """Where steps to the right, back, back to the left and to the right end."""
+    """Return where steps right, back, back-left and back-right end: four boards."""
     ends = (aside(word) << Bits(1)) & RIGHT
     ends |= (aside(word) >> Bits(3)) << Bits(16)
     ends |= ((backwards(word) >> Bits(4)) & LEFT) << Bits(32)
@@ -248,7 +248,7 @@ def steps_back(word):
 
 @compiled
 def moves(position, buffer, at):
-    """Moves that take the lion come first."""
+    """Write moves, those that take the lion first."""
     on, back = steps_on(position.mine), steps_back(position.mine)
     prey = FOUR << Bits(other_lion(position))
     at = write(on & prey, 0, buffer, at)
@@ -265,13 +265,13 @@ def moves(position, buffer, at):
 
 @compiled
 def empty(mine, theirs):
-    """The empty cells as the owner of the first word sees them."""
+    """Return the empty cells as the owner of the first word sees them."""
     return BOARD & ~(occupied(mine) | turned(occupied(theirs)))
 
 
 @compiled
 def in_hand(word, kind):
-    """How many elephants (0), giraffes (1) or chicks (2) are in hand."""
+    """Return how many elephants (0), giraffes (1) or chicks (2) are in hand."""
     return 0 + ((word >> Bits(12 + 16 * kind)) & Bits(3))
 
 
@@ -308,13 +308,13 @@ def play(position, move):
 
 @compiled
 def from_hand(kind):
-    """One elephant (0), giraffe (1) or chick (2) in hand."""
+    """Return one elephant (0), giraffe (1) or chick (2) in hand."""
     return Bits(1) << Bits(12 + 16 * kind)
 
 
 @compiled
 def to_hand(man):
-    """The same for a man that is taken; nothing for the lion."""
+    """Return a captured man as one in hand; nothing for the lion."""
     if man == LION:
         return Bits(0)
     if man == ELEPHANT:
@@ -324,7 +324,7 @@ def to_hand(man):
 
 @compiled
 def dropped(kind):
-    """The man that is put on the board."""
+    """Return a dropped man as one on the board."""
     if kind == 0:
         return ELEPHANT
     return GIRAFFE if kind == 1 else CHICK
@@ -332,7 +332,7 @@ def dropped(kind):
 
 @compiled
 def outcome(position):
-    """The lion is taken, or the other's is on the last row to stay, or there is no move."""
+    """Return a loss if the lion is taken, theirs is safe on the last row, or there is no move."""
     mine = position.mine
     if lion(mine) == Bits(0):
         return True, -1
@@ -352,14 +352,14 @@ def takes_lion(position):
 
 @compiled
 def key(position):
-    """All of the position, which fits a word; gote's positions differ in the highest bit."""
+    """Pack the whole position into a word; the highest bit tells gote's positions from sente's."""
     word = word_of(position, position.mine, position.theirs)
     return word | (Bits(position.second) << Bits(63))
 
 
 @compiled
 def word_of(position, mine, theirs):
-    """Three boards that tell men apart, one of the other's men, and the mover's hand."""
+    """Pack three boards that tell men apart, one of the other's men, and the mover's hand."""
     other = turned(theirs)
     men = mine | other
     third = (men ^ (men >> Bits(16))) & (BOARD << Bits(32))
@@ -369,19 +369,19 @@ def word_of(position, mine, theirs):
 
 @compiled
 def reversible(position, child):
-    """Men that are taken come back, if they do not vanish."""
+    """Return whether a move can be undone: drops bring captured men back, unless they vanish."""
     if position.DROPS:
         return True
     men = popcount(occupied(position.mine)) + popcount(occupied(position.theirs))
     return men == popcount(occupied(child.mine)) + popcount(occupied(child.theirs))
 
 
-# What helps a search
+# Exact bounds and heuristics for search
 
 
 @compiled
 def bounds(position, alpha, beta):
-    """Decided are finished games, and where the lion can be taken."""
+    """Decide finished games, and positions in which the lion can be taken."""
     over, value = outcome(position)
     if over:
         return value, value
@@ -396,7 +396,7 @@ def check(position):
 
 @compiled
 def evaluate(position):
-    """Men on the board and in hand, and 5 for each cell to go to, own minus theirs."""
+    """Score men on the board and in hand, and 5 for each cell to go to, own minus theirs."""
     return strength(position.mine) - strength(position.theirs)
 
 
@@ -410,7 +410,7 @@ def strength(word):
 
 @compiled
 def noisy(position, buffer, at):
-    """Captures."""
+    """Write captures."""
     mine = position.mine
     taken = occupied(turned(position.theirs)) * FOUR
     at = write(steps_on(mine) & taken, 0, buffer, at)
@@ -419,7 +419,7 @@ def noisy(position, buffer, at):
 
 @compiled
 def gain(position, move):
-    """What the other player loses by a capture, and the mover has in hand."""
+    """Return what the other player loses by a capture, plus what the mover has in hand for it."""
     if move >= DROPS:
         return 0
     return worth(man_on(position.theirs, 11 - (move & 15)))
@@ -440,7 +440,7 @@ def worth(man):
 
 @compiled
 def order(position, move, child):
-    """Captures, and drops last."""
+    """Order captures first and drops last."""
     return gain(position, move) - (50 if move >= DROPS else 0)
 
 
@@ -449,7 +449,7 @@ def order(position, move, child):
 
 @compiled
 def mirror(word):
-    """Left and right exchanged."""
+    """Exchange left and right."""
     left = FOUR * Bits(0o1111)
     middle = FOUR * Bits(0o2222) | HANDS
     return (word & middle) | ((word & left) << Bits(2)) | ((word >> Bits(2)) & left)
@@ -457,7 +457,7 @@ def mirror(word):
 
 @compiled
 def canonical(position):
-    """Of a position and its mirror image, whichever key is smaller; players do not matter."""
+    """Return the smaller key of a position and its mirror image, the same for both players."""
     word = word_of(position, position.mine, position.theirs)
     image = word_of(position, mirror(position.mine), mirror(position.theirs))
     return (image, 1) if image < word else (word, 0)
@@ -475,14 +475,14 @@ def canonical_move(position, move, symmetry):
     return 16 * MIRRORED[direction] + target + 2 - 2 * (target % 3)
 
 
-# Tablebase: lions first, then elephants, giraffes and chicks on the cells that are left
+# Tablebase: lions first, then elephants, giraffes and chicks on the remaining cells
 
 
 def lion_pairs() -> list[tuple[int, int]]:
-    """The cells of both lions, as the mover sees them, where the game can go on.
+    """Return the cells of both lions, as the mover sees them, where the game can continue.
 
-    They are not side by side, nor is the other's on the last row: then the mover takes it at once,
-    or has lost.  Of mirror images there is one; last come those that are their own.
+    They are not next to each other, nor is the other's on the last row: then the mover takes it at
+    once, or has lost.  Of two mirror images one is kept; pairs that are their own come last.
     """
     pairs = [
         (mine, theirs)
@@ -495,17 +495,17 @@ def lion_pairs() -> list[tuple[int, int]]:
 
 
 def triangle(count: int) -> int:
-    """The pairs of so many."""
+    """Return the number of pairs among *count*."""
     return count * (count - 1) // 2
 
 
 def places(count: int, cells: int) -> int:
-    """How many ways there are to put so many men that are alike on cells."""
+    """Return how many ways there are to put *count* identical men on cells."""
     return (1, cells, triangle(cells))[count]
 
 
 def first_places(count: int, cells: int) -> int:
-    """The first of their numbers; see :func:`places_of`."""
+    """Return the first number of these ways; see :func:`places_of`."""
     return (triangle(cells) + cells, triangle(cells), 0)[count]
 
 
@@ -515,7 +515,7 @@ OWN_IMAGES = sum((mine % 3, theirs % 3) != (1, 1) for mine, theirs in PAIRS)
 
 
 def lions_numbered() -> list[int]:
-    """For two cells the number of the pair and, in the lowest bit, whether it is mirrored."""
+    """Return for two cells the number of the pair, with a lowest bit that tells mirror images."""
     numbers = [-1] * 144
     for number, (mine, theirs) in enumerate(PAIRS):
         images = ((mine, theirs, 0), (mine + 2 - 2 * (mine % 3), theirs + 2 - 2 * (theirs % 3), 1))
@@ -525,17 +525,17 @@ def lions_numbered() -> list[int]:
 
 
 COUNTS = tuple(tuple(counts)[::-1] for counts in itertools.product(range(3), repeat=3))
-"""How many elephants, giraffes and chicks are on the board: all that play can come to."""
+"""The numbers of elephants, giraffes and chicks on the board that play can lead to."""
 
 FIELDS = 5
 
 
 def numbering(drops: bool) -> list[tuple[int, ...]]:
-    """For all of ``COUNTS``: the first index, a correction, and the arrangements of each kind.
+    """Return for each of ``COUNTS`` the first index, a correction, and the arrangements by kind.
 
     An index is ``((lions * elephants + e) * giraffes + g) * chicks + c``, where e, g and c number
-    the arrangements of a kind on the cells that are left; these numbers do not begin with 0, which
-    the correction makes good.
+    the arrangements of a kind on the remaining cells; these numbers do not begin with 0, for which
+    the correction makes up.
     """
     found, start = [], 0
     for counts in COUNTS:
@@ -562,7 +562,7 @@ LION_CELLS = Constant("dobutsu.lion_cells", np.array(PAIRS).ravel())
 
 @compiled
 def layer(position):
-    """Men that do not come back: the number of ``COUNTS``."""
+    """Return the number of ``COUNTS`` if men vanish, else 0."""
     if position.DROPS:
         return 0
     men = position.mine | turned(position.theirs)
@@ -586,13 +586,13 @@ def giraffes_of(men):
 
 @compiled
 def chicks_of(men):
-    """Chicks and hens."""
+    """Return chicks and hens."""
     return ahead(men) & ~backwards(men) & ~giraffes_of(men)
 
 
 @compiled
 def index(position):
-    """None where the mover can take the lion, or has lost."""
+    """Return the number of a position; none where the mover can take the lion, or has lost."""
     mine, theirs = position.mine, position.theirs
     if takes_lion(position) or lion(mine) == Bits(0):
         return NO_INDEX
@@ -629,14 +629,14 @@ def number_of(position, lions, mine, theirs):
 
 @compiled
 def hands(mine, theirs, kind):
-    """Bits above the board for men in hand: set for those of the other player, who come last."""
+    """Return bits above the board for men in hand; the other player's, which are set, come last."""
     bits = (Bits(1) << Bits(in_hand(theirs, kind))) - Bits(1)
     return bits << Bits(12 + in_hand(mine, kind))
 
 
 @compiled
 def of_two(men, some):
-    """Which of two men belong to some: a bit for each.  Men in hand follow those on the board."""
+    """Return two bits: which of two men are among *some*.  Men in hand follow those on board."""
     men |= Bits(3 << 12)
     low, high = lowest_index(men), lowest_index(without_lowest(men))
     return (0 + ((some >> Bits(low)) & Bits(1))) | ((0 + ((some >> Bits(high)) & Bits(1))) << 1)
@@ -644,9 +644,9 @@ def of_two(men, some):
 
 @compiled
 def arrangement(position, men, owned, cells):
-    """Where two men are that are alike, among the *cells* that are left, and whose they are.
+    """Return where two identical men are, among the remaining *cells*, and whose they are.
 
-    Unless men change sides, who has the first says who has the second.
+    Unless men change sides, the owner of the first determines the owner of the second.
     """
     shift = owner_bits(position, popcount(men))
     return (places_of(men, cells) << shift) | (of_two(men, owned) & ((1 << shift) - 1))
@@ -659,7 +659,7 @@ def owner_bits(position, count):
 
 @compiled
 def places_of(men, cells):
-    """The pairs of places numbered: (0, 1), (0, 2), (1, 2), (0, 3), ...; the last is the hand."""
+    """Number pairs of places: (0, 1), (0, 2), (1, 2), (0, 3), ...; the last place is the hand."""
     men |= Bits(3 << 12)
     low, high = lowest_index(men), lowest_index(without_lowest(men))
     a = popcount(cells & ((Bits(1) << Bits(low)) - Bits(1)))
@@ -691,7 +691,7 @@ def position_at(example, layer, index):
 
 @compiled
 def with_lions(mine, theirs, at):
-    """The men with both lions of a pair."""
+    """Return the men with both lions of a pair."""
     my_lion, other = LION_CELLS[at], LION_CELLS[at + 1]
     for cell in (min(my_lion, other), max(my_lion, other)):
         mine, theirs = opened(mine, cell), opened(theirs, cell)
@@ -700,7 +700,7 @@ def with_lions(mine, theirs, at):
 
 @compiled
 def counts_at(example, layer, index):
-    """The number of ``COUNTS`` of an index."""
+    """Return the number of ``COUNTS`` of an index."""
     if not example.DROPS:
         return layer
     low, high = 0, len(COUNTS)
@@ -715,9 +715,9 @@ def counts_at(example, layer, index):
 
 @compiled
 def put_two(position, mine, theirs, kind, count, number, hens):
-    """The inverse of :func:`arrangement`, on cells of which the other men's are left out.
+    """Invert :func:`arrangement`, on cells from which the other men's are left out.
 
-    With each man that is put on the board a cell is added to those of the men put before.
+    Each man that is put on the board inserts a cell between the cells of the men put before.
     """
     shift = owner_bits(position, count)
     owners, place = number & ((1 << shift) - 1), number >> shift
@@ -743,31 +743,31 @@ def put(position, mine, theirs, kind, on_board, cell, owner, hen):
 
 @compiled
 def opened(word, cell):
-    """The men with an empty cell before those from a cell on."""
+    """Return the men with an empty cell inserted before those from a cell on."""
     before = ((Bits(1) << Bits(cell)) - Bits(1)) * FOUR
     return (word & (before | HANDS)) | ((word & ~before & BOARDS) << Bits(1))
 
 
 @compiled
 def divided(number, size):
-    """Quotient and rest."""
+    """Return quotient and remainder."""
     quotient = number // Bits(size)
     return quotient, 0 + (number - quotient * Bits(size))
 
 
-# Backwards: a man of the other player goes back, and perhaps gives back what it took
+# Retreats: a man of the other player goes back, and perhaps returns what it captured
 
 TAKEN = 128
-"""For each of these a retreat gives a man back: elephant, giraffe, chick or hen."""
+"""For each of these a retreat returns a man: elephant, giraffe, chick or hen."""
 PROMOTED = 5 * TAKEN
-"""Retreats from here on undo that a chick has become a hen."""
+"""Retreats from here on undo a promotion."""
 DROPPED = 2 * PROMOTED
-"""Retreats from here on take a man into the hand."""
+"""Retreats from here on undo a drop."""
 
 
 @compiled
 def retreats(position, buffer, at):
-    """The last move was the other player's, so all is seen by him."""
+    """Write the retreats of the other player, who made the last move, as he sees the board."""
     word = position.theirs
     free = empty(word, position.mine) * FOUR
     chicks = ahead(word) & ~aside(word) & ~slanting(word)
@@ -837,7 +837,7 @@ VARIANTS = "drops", "vanish"
     about="drops, or vanish, where men that are taken do not come back: vanish",
 )
 def rules(drops: bool) -> dict[str, Any]:
-    """The constants of the usual rules, or of those where men that are taken vanish."""
+    """Return the constants of the usual rules, or of those where captured men vanish."""
     sizes = [len(PAIRS) * math.prod(sizes) for _, _, *sizes in numbering(drops)]
     names = [f"{e} elephants, {g} giraffes, {c} chicks" for e, g, c in COUNTS]
     return {
@@ -874,7 +874,7 @@ MOVE_PATTERN = r"[a-cA-C][1-4][xX]?[a-cA-C][1-4]|[cegCEG]\*[a-cA-C][1-4]|[^\s,]+
 
 
 def start(variant: str = "") -> Men:
-    """The first position of a variant, ``drops`` (the usual one) or ``vanish``."""
+    """Return the first position of a variant, ``drops`` (the usual one) or ``vanish``."""
     return _parse_board("S/gle/-c-/-C-/ELG/-", rules.of(variant))
 
 
@@ -883,7 +883,7 @@ def mover(position: Men) -> str:
 
 
 def hands_text(position: Men) -> str:
-    """The men in hand: sente's as large letters, then gote's as small ones."""
+    """Return the men in hand: sente's as capital letters, then gote's as small ones."""
     below, above = position.mine, position.theirs
     if position.second:
         below, above = above, below
@@ -906,7 +906,7 @@ def position_text(position: Men) -> str:
 
 
 def parse_position(text: str, variant: str = "") -> Men:
-    """Read a board or the moves from the start (see the module's text)."""
+    """Read a board or the moves from the start (see the module's docstring)."""
     if "/" in text or "\n" in text.strip():
         return _parse_board(text, rules.of(variant))
     return play_texts(start(variant), re.findall(MOVE_PATTERN, text), text)
@@ -941,7 +941,7 @@ def _parse_board(text: str, cls: Any) -> Men:
 
 
 def _parse_rows(rows: list[str], example: str) -> dict[int, str]:
-    """The letters of the cells that are not empty, as sente numbers them."""
+    """Return the letters of the cells that are not empty, as sente numbers them."""
     board = {}
     for number, row in enumerate(rows, 1):
         if len(row) != 3:
@@ -958,7 +958,7 @@ def _parse_rows(rows: list[str], example: str) -> dict[int, str]:
 
 
 def _refuse_numbers(board: str, held: str, cls: Any) -> None:
-    """Refuse other numbers of men than play can come to."""
+    """Raise if play cannot lead to these numbers of men."""
     for letter, player in (("L", "sente"), ("l", "gote")):
         if board.count(letter) > 1:
             raise PositionError(f"{player} has {board.count(letter)} lions; a player has one")
@@ -978,7 +978,7 @@ def _refuse_numbers(board: str, held: str, cls: Any) -> None:
 
 
 def _word(board: dict[int, str], held: str, below: bool) -> int:
-    """The word of a player."""
+    """Return the word of a player."""
     word = 0
     for place, letter in board.items():
         if letter.isupper() == below:
@@ -990,7 +990,7 @@ def _word(board: dict[int, str], held: str, below: bool) -> int:
 
 
 def _place(position: Men, name: str) -> int:
-    """The number of a cell to the mover."""
+    """Return the number of a cell to the mover."""
     place = 3 * (4 - int(name[1])) + "abc".index(name[0])
     return 11 - place if position.second else place
 
@@ -1010,7 +1010,7 @@ def move_text(position: Men, move: int) -> str:
 
 
 def parse_move(position: Men, text: str) -> int:
-    """Read a move such as ``b3b2``, ``b3xb2`` or ``C*c1``; an ``x`` says that it takes a man."""
+    """Read a move such as ``b3b2``, ``b3xb2`` or ``C*c1``; an ``x`` requires a capture."""
     match = re.fullmatch(r"([a-c][1-4])(x?)([a-c][1-4])|([egc])\*([a-c][1-4])", text.lower())
     if not match:
         raise PositionError(

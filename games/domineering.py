@@ -1,7 +1,7 @@
 """Domineering on boards of up to 26x26 cells, 256 in all.
 
-Rules: Vertical covers two free cells, one below the other, with a domino, and Horizontal two side
-by side, by turns; who cannot move loses.
+Rules: Vertical and Horizontal alternately cover two free cells with a domino, Vertical one below
+the other and Horizontal side by side; a player who cannot move loses.
 
 Values: 1 a win, -1 a loss.
 
@@ -9,7 +9,7 @@ Text: a domino by its two cells, the upper or the left one first (``a2a1``, ``a1
 ``a`` at the left, rows from 1 at the bottom), or a board, rows from the top, separated by line ends
 or ``/``, of ``.`` free and ``#`` covered cells, and then who is to move, ``vertical`` or
 ``horizontal``.  Any cells may be covered.  A variant is a size, columns and then rows, and who
-begins if that is not Vertical: ``8x8``, ``5x4,horizontal``.
+begins if it is not Vertical: ``8x8``, ``5x4,horizontal``.
 
 Encoding: one bit for each free cell, row by row from the top, on large boards in several words
 (:mod:`cutnode.contract.boards`).  On the board of 4x3::
@@ -20,10 +20,10 @@ Encoding: one bit for each free cell, row by row from the top, on large boards i
 
 A move is the number of the upper or left cell: 5 covers 5 and 9, or 5 and 6.
 
-A position is decided where one player surely has more moves left than the other can have at best,
+A position is decided when one player surely has more moves left than the other can have at best,
 as in D. Breuker, J. Uiterwijk and J. van den Herik, "Solving 8x8 Domineering", 2000, and in
-N. Bullock, "Domineering: solving large combinatorial search spaces", 2002; what is counted differs
-from theirs (:func:`sure_moves`).
+N. Bullock, "Domineering: solving large combinatorial search spaces", 2002; the moves are counted
+differently here (:func:`sure_moves`).
 """
 
 from __future__ import annotations
@@ -60,29 +60,29 @@ DECISIVE = True
 VALUE_LIMIT = 1
 
 PROFILE = {"solver.proof_share": 0.3}
-"""A proof is worth 61 Elo at 0.05 s a move (20 to 105, 80 games); in half of the time, at 0.1 s, it
-is worth 35 (-5 to 76, 100 games)."""
+"""The proof is worth 61 Elo at 0.05 s a move (20 to 105, 80 games); with half of the time, at
+0.1 s a move, it is worth 35 (-5 to 76, 100 games)."""
 
 MOST_PREFERRED = 256
-"""No place is worth so much, and so no more than any gain."""
+"""More than any place is worth, so that any gain counts for more."""
 COLUMNS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @functools.cache
 def cells(words: int) -> Any:
-    """The fields: the free cells, and whether Vertical is to move."""
+    """Return the fields: the free cells, and whether Vertical is to move."""
     return fields("Cells", ("free",), words, vertical=bool)
 
 
 @compiled
 def cell(position, index):
-    """0 a free cell, 1 a covered one."""
+    """Return 0 for a free cell, 1 for a covered one."""
     return 0 if board(position, 0) & single(position, index) else 1
 
 
 @compiled
 def places(position, free, vertical):
-    """The upper or left cells of the dominoes for which a player has room."""
+    """Return the upper or left cells of the dominoes for which a player has room."""
     if vertical:
         return free & (free >> position.ROW)
     return free & (free >> Bits(1)) & position.NOT_RIGHT
@@ -118,7 +118,7 @@ def key(position):
 
 @compiled
 def key_of(position, free):
-    """The free cells and who is to move side by side on boards of up to 63 cells, else a hash."""
+    """Pack the free cells and who is to move into a word on boards of up to 63 cells, else hash."""
     if position.AREA <= 63:
         return (word(free, 0) << Bits(1)) | Bits(position.vertical)
     hashed = mix(Bits(position.vertical))
@@ -127,12 +127,12 @@ def key_of(position, free):
     return hashed
 
 
-# What can be seen without search
+# Results known without search
 
 
 @compiled
 def bounds(position, alpha, beta):
-    """Decided is who surely has more moves left than the other can have."""
+    """Decide positions in which one player surely has more moves left than the other can have."""
     free, vertical = board(position, 0), position.vertical
     if not places(position, free, vertical):
         return -1, -1
@@ -147,15 +147,15 @@ def bounds(position, alpha, beta):
 
 @compiled
 def step_of(position, vertical):
-    """How far the two cells of a domino are apart."""
+    """Return the distance between the two cells of a domino."""
     return position.ROW if vertical else Bits(1)
 
 
 @compiled
 def packed(position, dominoes, vertical):
-    """As many of a player's dominoes as can lie side by side, by their upper or left cells.
+    """Return a largest set of a player's dominoes that do not overlap, by their first cells.
 
-    In each run the first, the third and so on; how far they reach doubles.
+    It has the first, the third and so on of each run, found with steps that double.
     """
     reach = step_of(position, vertical)
     found = dominoes & ~(dominoes << reach)
@@ -170,25 +170,25 @@ def packed(position, dominoes, vertical):
 
 @compiled
 def most_moves(position, free, vertical):
-    """No player can make more moves than he can put dominoes side by side."""
+    """Return the most moves that a player can make: as many dominoes as fit without overlap."""
     return popcount(packed(position, places(position, free, vertical), vertical))
 
 
 @compiled
 def covered(position, dominoes, vertical):
-    """The cells of dominoes."""
+    """Return the cells of dominoes."""
     return dominoes | (dominoes << step_of(position, vertical))
 
 
 @compiled
 def safe_dominoes(position, free, others, vertical):
-    """As many of a player's dominoes as can lie on cells that the other cannot cover."""
+    """Return as many of a player's dominoes as fit on cells that the other cannot cover."""
     return packed(position, places(position, free & ~others, vertical), vertical)
 
 
 @compiled
 def following(position, cells, vertical):
-    """The cells below, or at the right."""
+    """Return the cells below some cells, or to their right."""
     return (cells << step_of(position, vertical)) & (
         position.BOARD if vertical else position.NOT_LEFT
     )
@@ -196,7 +196,7 @@ def following(position, cells, vertical):
 
 @compiled
 def preceding(position, cells, vertical):
-    """The cells above, or at the left."""
+    """Return the cells above some cells, or to their left."""
     return (cells >> step_of(position, vertical)) & (
         position.BOARD if vertical else position.NOT_RIGHT
     )
@@ -204,7 +204,7 @@ def preceding(position, cells, vertical):
 
 @compiled
 def line_from(position, cells, lines, vertical):
-    """Cells and those of unbroken lines that follow them."""
+    """Return cells together with the unbroken lines that follow them."""
     reach = step_of(position, vertical)
     open_cells = lines if vertical else lines & position.NOT_LEFT
     for _ in range(position.DOUBLINGS):
@@ -216,7 +216,7 @@ def line_from(position, cells, lines, vertical):
 
 @compiled
 def line_to(position, cells, lines, vertical):
-    """Cells and those of unbroken lines that precede them."""
+    """Return cells together with the unbroken lines that precede them."""
     reach = step_of(position, vertical)
     open_cells = lines if vertical else lines & position.NOT_RIGHT
     for _ in range(position.DOUBLINGS):
@@ -228,21 +228,21 @@ def line_to(position, cells, lines, vertical):
 
 @compiled(inline=False)
 def sure_moves(position, free, vertical, first):
-    """The moves that a player surely has, and the most that the other can have beside them.
+    """Return the moves that a player surely has, and the most that the other can have meanwhile.
 
     The player moves *first*, or the other does.  He divides the board into areas:
 
     * *Safe* dominoes lie on cells that the other cannot cover.  They wait until the end.
     * *Twins* are two dominoes side by side, of which the outer one has no free cell on its other
       side.  As soon as he has placed the inner one, the outer one is safe: two moves.
-    * *Single* dominoes are *paired* if another single one has a cell beside them, else *lone*.
+    * *Single* dominoes are *paired* if another single one has a cell next to them, else *lone*.
     * *Options* are cells at the end of a safe domino that the other can cover.  The player may
-      shift that domino by one to take such a cell away.  No area is beside them.
+      shift that domino by one to take such a cell away.  No area is next to them.
 
-    He answers in kind: a domino in an option by another option, any other one in the areas
-    (:func:`shares`).  If the other leaves an option and so gets the last one of an odd number, the
-    player has a turn more in the areas, so a move more, which is worth as much as an option.  Then
-    both numbers are too small, and their difference is right.
+    He answers a domino on an option with another option, and any other domino in the areas
+    (:func:`shares`).  If the other passes over an option and so gets the last of an odd number, the
+    player has one more turn in the areas, and so one more move, which is worth as much as an
+    option.  Then both numbers are too small, but their difference is right.
     """
     across = not vertical
     step = step_of(position, vertical)
@@ -257,7 +257,7 @@ def sure_moves(position, free, vertical, first):
     paired = popcount(single & (beside | (beside >> step)))
     count, leads = shares(popcount(outer), paired, popcount(single) - paired, first)
 
-    # No domino of the other hits more than two twins, so of those that touch one is left at least.
+    # A domino of the other touches at most two twins, so at least one of those it touches is left.
     cells = covered(position, inner, vertical)
     beside = following(position, cells, across)
     apart = popcount(outer) - popcount(inner & (beside | (beside >> step)))
@@ -273,9 +273,9 @@ def sure_moves(position, free, vertical, first):
 
 @compiled
 def twins(position, free, left, vertical):
-    """The outer and the inner dominoes of twins among the cells that are *left*."""
+    """Return the outer and the inner dominoes of twins among the cells that are *left*."""
     across, step = not vertical, step_of(position, vertical)
-    # Those whose outer domino comes first, and then the others.
+    # First the twins whose outer domino comes first, and then the others.
     room = places(position, left, vertical)
     shut = left & ~following(position, free, across)
     first = room & shut & (shut >> step) & preceding(position, room, across)
@@ -291,19 +291,19 @@ def twins(position, free, left, vertical):
 
 @compiled
 def shares(twins, paired, lone, first):
-    """How many dominoes of the areas a player surely gets, and whether he has the turn after them.
+    """Return how many dominoes of the areas a player surely gets, and whether the turn is then his.
 
     He plays in twins first, then on paired and then on lone dominoes.  In sixths of a move, let
-    twins count 6, a paired domino 2, and a lone one 3.  A domino of the other takes 6 away at most
-    while there are twins: either both of them, or 3 of one, whose outer domino it leaves as a lone
-    one, and no more than 3 of another area.  Later it takes at most 4 while there are paired ones,
-    and then 3.  So a turn of both takes 6 away for each move that the player makes, or less, and
-    he makes at least a sixth of the total.  If he is first and there are twins once, he makes their
-    two moves before the other has taken anything but from single ones.
+    twins count 6, a paired domino 2, and a lone one 3.  While there are twins, a domino of the
+    other takes away at most 6: either both of them, or 3 of one, whose outer domino it leaves as a
+    lone one, and no more than 3 of another area.  Later it takes at most 4 while there are paired
+    dominoes, and then 3.  So a turn of each takes away at most 6 for each move that the player
+    makes, and he makes at least a sixth of the total.  If he is first and there is one pair of
+    twins, he makes its two moves before the other has taken anything but single dominoes.
 
-    A last turn of his in single dominoes takes 3 away, not 6.  So if he has no more than the least
+    His last turn in single dominoes takes away 3, not 6.  So if he has no more than the least
     number of moves, and 4 are left for the last one of them, something is left for the other to
-    take away, and the player has the turn.
+    take away, and then the player has the turn.
     """
     total = 6 * twins + 2 * paired + 3 * lone
     single_loss = 4 if paired else 3 if lone else 0
@@ -322,7 +322,7 @@ def shares(twins, paired, lone, first):
 
 @compiled
 def options_beside(position, safe, others, areas, vertical):
-    """One free cell above or below each of the safe dominoes, none beside another or an area."""
+    """Return one free cell above or below each safe domino, none next to another or to an area."""
     across = not vertical
     cells = covered(position, areas, vertical)
     near = cells | following(position, cells, across) | preceding(position, cells, across)
@@ -335,21 +335,21 @@ def options_beside(position, safe, others, areas, vertical):
 
 @compiled
 def lost_moves(position, others, most, outer, single, options, count, whole, given, vertical):
-    """The least number of moves that the other loses by *count* dominoes of these areas.
+    """Return the least number of moves that the other loses by *count* dominoes of these areas.
 
     In an unbroken line of n cells he has n // 2 moves (together *most* dominoes), and
     (n - k) // 2 if k of them are taken from him: k / 2 less, rounded up where n is even and down
-    where it is odd.  One cell that leaves parts of odd length at both sides takes a move where n
-    is odd, too.  So in halves of a move a cell takes 2 if it is the only one of the areas in its
-    line, except 0 in an odd line if the parts are even; and 1 if there are more, but for the
-    rounding each odd line with several cells gives 1 back, if any of its cells is taken.
+    where it is odd.  A single cell that leaves parts of odd length on both sides takes a move where
+    n is odd, too.  So in halves of a move a cell takes 2 if it is the only one of the areas in its
+    line, except 0 in an odd line if the parts are even; and 1 if there are several, but for the
+    rounding each odd line with several cells gives 1 back if any of its cells is taken.
 
     Of *whole* twins the player surely gets both dominoes.  They are the last two cells of two
-    lines, and take 2 moves, whatever else is taken there.  Of the others only the outer domino is
-    looked at: of both that is not more than they take.
+    lines, and take 2 moves, whatever else is taken there.  Of the other twins only the outer domino
+    is counted, which is not more than both take.
 
-    The dominoes that the player gets may be the lightest, and so may be the options, of which
-    *given* are the other's.
+    The dominoes that the player gets may be the lightest ones, and so may the options, of which
+    the other gets *given*.
     """
     across, step = not vertical, step_of(position, vertical)
     seconds = following(position, most, across)
@@ -363,14 +363,14 @@ def lost_moves(position, others, most, outer, single, options, count, whole, giv
     two = cells & ~several & (seconds | ~line_to(position, odd, others, across))
     one = cells & several
     lower_two, lower_one = two >> step, one >> step
-    # Dominoes that take at least 1, 2, 3 and 4 halves.
+    # Dominoes that take at least 1, 2, 3 and 4 half moves.
     weigh_1 = two | one | lower_two | lower_one
     weigh_2 = two | lower_two | (one & lower_one)
     weigh_3 = (two & (lower_two | lower_one)) | (lower_two & one)
     weigh_4 = two & lower_two
     outer_1 = 2 * max(popcount(outer & weigh_1) - whole, 0)
     outer_2 = 2 * max(popcount(outer & weigh_2) - whole, 0)
-    # As many of the count are among them as are not among the lighter ones.
+    # The count may include all lighter dominoes; the others weigh at least as much.
     heavy = count - popcount(single) - 2 * popcount(outer)
     halves = (
         max(heavy + popcount(single & weigh_1) + outer_1, 0)
@@ -385,7 +385,7 @@ def lost_moves(position, others, most, outer, single, options, count, whole, giv
 
 @compiled
 def plies_left(position):
-    """As many moves as the mover can have, and as many of the other."""
+    """Return the most plies left: moves alternate, so neither player can run far ahead."""
     free = board(position, 0)
     mine = most_moves(position, free, position.vertical)
     theirs = most_moves(position, free, not position.vertical)
@@ -394,7 +394,7 @@ def plies_left(position):
 
 @compiled
 def evaluate(position):
-    """Places, own minus the other's."""
+    """Return twice the places of the mover minus the other's, plus 1 for the turn."""
     free, vertical = board(position, 0), position.vertical
     mine, theirs = places(position, free, vertical), places(position, free, not vertical)
     return 2 * (popcount(mine) - popcount(theirs)) + 1
@@ -402,7 +402,7 @@ def evaluate(position):
 
 @compiled
 def room_of(position, free, vertical):
-    """How much room a player has: dominoes side by side, and those that are safe again."""
+    """Return how much room a player has: the dominoes that fit, plus the safe ones once more."""
     theirs = places(position, free, not vertical)
     others = covered(position, theirs, not vertical)
     safe = safe_dominoes(position, free, others, vertical)
@@ -411,7 +411,7 @@ def room_of(position, free, vertical):
 
 @compiled
 def order(position, move, child):
-    """Leave the other little room, and oneself much; among equals, see :func:`preferences`."""
+    """Leave the other little room and keep much; then order by :func:`preferences`."""
     free = board(child, 0)
     gained = room_of(position, free, position.vertical) - room_of(position, free, child.vertical)
     preferred = position.PREFERRED[2 * move + (1 if position.vertical else 0)]
@@ -432,7 +432,7 @@ def upside_down(position, free):
 
 @compiled
 def canonical(position):
-    """The smallest key of all mirror images, without the cells that nobody can cover."""
+    """Return the smallest key of all mirror images, ignoring cells that nobody can cover."""
     free, row = board(position, 0), position.ROW
     across = ((free << Bits(1)) & position.NOT_LEFT) | ((free >> Bits(1)) & position.NOT_RIGHT)
     free &= across | (free << row) | (free >> row)
@@ -452,7 +452,7 @@ def canonical(position):
 
 @compiled
 def canonical_move(position, move, symmetry):
-    """Top and bottom exchanged (1), left and right (2), or both."""
+    """Mirror a move top-bottom (1), left-right (2), or both (3)."""
     row, column = move // position.WIDTH, move % position.WIDTH
     if symmetry & 1:
         row = position.HEIGHT - 1 - row - (1 if position.vertical else 0)
@@ -468,16 +468,16 @@ def variant_of(text: str) -> tuple[int, int, bool]:
     """Read columns and rows, and who begins, as in ``5x4,horizontal``."""
     size, _, beginner = text.partition(",")
     if beginner not in ("", "vertical", "horizontal"):
-        raise PositionError(f"{quoted(beginner)} does not begin: vertical or horizontal does")
+        raise PositionError(f"{quoted(beginner)} is not a player; write vertical or horizontal")
     return (*board_size(size, example="8x8"), beginner != "horizontal")
 
 
 def preferences(width: int, height: int) -> np.ndarray[Any, Any]:
-    """What places are worth before anything is played: of Horizontal and Vertical in each cell.
+    """Return what places are worth on an empty board: to Horizontal and to Vertical in each cell.
 
-    A domino in the second line from the edge makes the cells at the edge beside it safe; then come
-    those that leave an even number of cells to the nearest end of the line, and what is near to
-    the edge (after N. Bullock, 2002).
+    The best dominoes lie in the second line from the edge, where they make the edge cells next to
+    them safe; then come those that leave an even number of cells to the nearer end of the line, and
+    those near the edge (after N. Bullock, 2002).
     """
     found = np.zeros((width * height, 2), np.int64)
     for vertical, (lines, length) in enumerate(((height, width), (width, height))):
@@ -504,7 +504,7 @@ VARIANTS = "8x8", "6x6", "5x4", "8x8,horizontal"
     about="columns and rows, and who begins: 6x6 or 5x4,horizontal",
 )
 def dominoes(width: int, height: int, vertical: bool) -> dict[str, Any]:
-    """The constants of a board; :class:`PositionError` if there is none of that size."""
+    """Return the constants of a board; :class:`PositionError` if no board has that size."""
     area = width * height
     fits = area > 1 and (height if vertical else width) > 1
     if not (1 <= width <= 26 and 1 <= height <= 26 and area <= 256 and fits):
@@ -554,7 +554,7 @@ MOVE_PATTERN = r"[a-zA-Z][0-9]{1,2}[a-zA-Z][0-9]{1,2}|[^\s,]+"
 
 
 def start(variant: str = "") -> Any:
-    """The empty board of a variant."""
+    """Return the empty board of a variant."""
     cls = dominoes.of(variant)
     words = [Bits(word(cls.BOARD, number)) for number in range(cls.WORDS)]
     return cls(*words, cls.BEGINS)
@@ -584,7 +584,7 @@ def parse_move(position: Any, text: str) -> int:
         raise PositionError(f"{text}: {mover(position)} covers two cells {lies}")
     move = position.WIDTH * y + x
     if not places(position, board(position, 0), position.vertical) >> move & 1:
-        raise PositionError(f"{text}: a cell of that is covered already")
+        raise PositionError(f"{text}: one of the two cells is covered already")
     return move
 
 

@@ -2,34 +2,34 @@
 
 Rules: each player has a row of houses with equally many seeds in each, and a store at its
 right end.  A move takes all seeds of one own house and sows them counter-clockwise, one
-into each house and into the own store, not into the other store.  A last seed in the own
-store means another move.  A last seed in an own house that was empty captures: it and the
-seeds of the house opposite go into the own store, if there are any opposite; in the
-variant of *empty capture* the last seed goes there alone too.  Once a player has no seeds
-in the houses after a move, of either player, the other puts the rest into the own store,
-and the game is over.
+into each house and into the own store, skipping the other store.  If the last seed falls into
+the own store, the player moves again.  If it falls into an empty own house, it captures: it
+and the seeds of the house opposite go into the own store, if there are any opposite; in the
+*empty capture* variant the last seed goes there even alone.  Once a player has no seeds in his
+houses after a move (of either player), the other puts the rest into his own store, and the
+game is over.
 
-Values: the seeds in the mover's store less those in the other.
+Values: the seeds in the mover's store minus those in the other.
 
-Variants: houses and the seeds in each, ``6x4`` (the usual one), and the rule of captures,
-as in ``6x4,empty``.
+Variants: houses and the seeds in each, ``6x4`` (the usual one), and perhaps the rule of
+captures, as in ``6x4,empty``.
 
-Text: the houses played, 1 the leftmost of the player, the one farthest from the own store
-(``3 6 1``, ``361``), or a board as the first player, south, sees it, stores in brackets,
-and who is to move::
+Text: the houses played, 1 the leftmost of the player, the one farthest from his own store
+(``3 6 1``, ``361``), or a board as the first player, south, sees it, with the stores in
+brackets, and who is to move::
 
     [0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south
 
-Any board may be set up that has all seeds, and none in houses once the game is over.
+Any board may be set up that has all seeds, and none in the houses once the game is over.
 
-Encoding: a word for each player, seen by the mover, and a byte for each house, from the
-left in the lowest byte, and then the store, so sowing goes up::
+Encoding: a word for each player, with a byte for each house, from the left (as the player
+sees it) in the lowest byte, and then the store, so sowing goes up::
 
     mover      byte  0 1 2 3 4 5  6        other     byte  6  5 4 3 2 1 0
                houses . . . . . .  store             store  . . . . . .
 
 Sowing adds 1 in a run of bytes: to the right end of the mover's word, along the other's
-without its store, and again into the mover's.  The house opposite of house n is house 5 - n.
+without its store, and again into the mover's.  The house opposite house n is house 5 - n.
 A move is the number of its house, 0 the leftmost.
 """
 
@@ -60,7 +60,7 @@ UNIT = 4
 
 MOST_HOUSES = 7
 MOST_SEEDS = 255
-"""What fits a byte, and so a store that has all of them."""
+"""The most seeds that fit a byte, as a store may have all of them."""
 
 ONES = Bits(0x0101010101010101)
 LOW_BITS = Bits(0x7F7F7F7F7F7F7F7F)
@@ -69,17 +69,17 @@ HIGH_BITS = Bits(0x8080808080808080)
 
 @prints_board
 class Seeds(NamedTuple):
-    """A position: the houses and the store of the mover, and of the other."""
+    """A position: the houses and the store of the mover and of the other."""
 
     mine: Bits
     theirs: Bits
     second: bool
-    """Whether the second player, north, is to move; only texts and turns depend on it."""
+    """Whether the second player, north, is to move; matters for texts and turns only."""
 
 
 @compiled
 def cell(position, index):
-    """The seeds in a house; in a store so many more than the houses have contents."""
+    """Return the seeds in a house; for a store, add one more than all seeds to tell it apart."""
     south, north = position.mine, position.theirs
     if position.second:
         south, north = north, south
@@ -91,32 +91,32 @@ def cell(position, index):
 
 @compiled
 def seeds_in(word, house):
-    """The seeds in a house, or in the store, which is behind the last house."""
+    """Return the seeds in a house, or in the store, which follows the last house."""
     return (word >> Bits(8 * house)) & Bits(255)
 
 
 @compiled
 def ones(count):
-    """A seed in each of the first houses, up to 7 of them."""
+    """Return one seed in each of the first *count* houses, up to 7."""
     return ONES & ((Bits(1) << (Bits(8) * Bits(count))) - Bits(1))
 
 
 @compiled
 def total(houses):
-    """The seeds in all bytes together."""
+    """Return the sum of all bytes."""
     return product(houses, ONES) >> Bits(56)
 
 
 @compiled
 def lead(position):
-    """The mover's store less the opponent's (plus 0: a signed number)."""
+    """Return the mover's store minus the opponent's (plus 0: a signed number)."""
     mine = seeds_in(position.mine, position.HOUSES)
     return 0 + mine - seeds_in(position.theirs, position.HOUSES)
 
 
 @compiled
 def filled(position):
-    """The high bit of each of the mover's houses that has seeds."""
+    """Return the high bit of each of the mover's houses that has seeds."""
     houses = position.mine & position.ROW
     return (((houses & LOW_BITS) + LOW_BITS) | houses) & HIGH_BITS
 
@@ -143,7 +143,7 @@ def write_houses(houses, buffer, at):
 
 @compiled
 def play(position, move):
-    """Whole laps around the board, then the run of the rest; then what the last seed does."""
+    """Sow whole laps around the board, then the rest; then apply the rule of the last seed."""
     size = Bits(position.HOUSES)
     seeds = seeds_in(position.mine, move)
     mine = position.mine ^ (seeds << Bits(8 * move))
@@ -159,7 +159,7 @@ def play(position, move):
     last = Bits(move) + seeds
     if last >= position.LAP:
         last -= position.LAP
-    # A capture, and whose turn it is, by masks: no processor foresees either.
+    # Captures and turns by masks: no processor can predict either.
     house = (Bits(8) * last) & Bits(63)
     across = (Bits(8) * (size - Bits(1) - last)) & Bits(63)
     captured = (theirs >> across) & Bits(255)
@@ -178,13 +178,13 @@ def play(position, move):
 
 @compiled
 def every_bit(flag):
-    """All bits set if a flag is, else none."""
+    """Return all bits set if *flag* is, else none."""
     return -Bits(flag)
 
 
 @compiled
 def gathered(position, mine, theirs):
-    """All seeds in the stores."""
+    """Return the words with all seeds in the stores."""
     store = Bits(8 * position.HOUSES)
     return total(mine) << store, total(theirs) << store
 
@@ -203,17 +203,17 @@ def turn(position):
 
 @compiled
 def key(position):
-    """North's positions differ from south's in the highest bit."""
+    """Return a key in which the highest bit tells north's positions from south's."""
     return word_of(position) ^ (Bits(position.second) << Bits(63))
 
 
 @compiled
 def word_of(position):
-    """The seeds, whoever is to move: exact where the board has few of them, else a hash.
+    """Return a word of the seeds, whoever is to move: exact if the board has few, else a hash.
 
-    Exact: a 1, and then for each house of the mover and each of the other so many zeros as
-    it has seeds and a 1, and as many zeros as there are seeds in the mover's store.  The
-    rest is in the other store.
+    The exact word is a 1, then for each house of the mover and of the other as many zeros as it
+    has seeds and a 1, and then as many zeros as there are seeds in the mover's store.  The rest
+    is in the other store.
     """
     if not position.EXACT:
         return mix(position.mine) ^ position.theirs
@@ -222,7 +222,7 @@ def word_of(position):
 
 @compiled
 def houses_word(position):
-    """The seeds in houses, as in :func:`word_of`."""
+    """Pack the seeds in houses into a word, as in :func:`word_of`."""
     mine, theirs = position.mine, position.theirs
     first, second = Bits(1), Bits(0)
     for house in range(position.HOUSES):
@@ -234,30 +234,30 @@ def houses_word(position):
 
 @compiled
 def canonical(position):
-    """Players do not matter."""
+    """Return a key that is the same for both players."""
     return word_of(position), 0
 
 
 @compiled
 def settled(position):
-    """The stores count at the end, and nothing else looks at them."""
+    """Return the lead and a key of the houses: the stores count at the end, and only then."""
     if not position.EXACT:
         return lead(position), mix(position.mine & position.ROW) ^ (position.theirs & position.ROW)
     return lead(position), houses_word(position)
 
 
-# What can be seen without search
+# Results known without search
 
 
 @compiled
 def seeds_left(position):
-    """The seeds in houses."""
+    """Return the seeds in houses."""
     return 0 + total((position.mine + position.theirs) & position.ROW)
 
 
 @compiled
 def bounds(position, alpha, beta):
-    """At worst all that is left goes to the other."""
+    """Bound the value: at worst, all remaining seeds go to the other."""
     ahead = lead(position)
     left = seeds_left(position)
     return ahead - left, ahead + left
@@ -265,18 +265,18 @@ def bounds(position, alpha, beta):
 
 @compiled
 def plies_left(position):
-    """Seeds and the steps they can take: each move lowers ``steps`` by 1 or more."""
+    """Return a bound on the plies left: each move lowers ``steps`` by 1 or more."""
     return steps(position, position.mine + position.theirs)
 
 
 @compiled
 def steps(position, word):
-    """For each seed in a house the houses to its right, and ``FAR`` besides.
+    """Return the sum over all seeds in houses of ``FAR`` plus the houses to their right.
 
-    A move that sows no seed into the store moves seeds to the right.  For each that it
-    sows there at most as many others go on, one to each house of the board, and get no
-    more than m * (m - 1) houses to their right, with m on a side: less than the ``FAR`` that
-    is lost with the seed.  What is captured is only lost.
+    A move that sows no seed into the store moves seeds to the right.  For each seed that it
+    sows there, the seeds sown after it, at most one into each house of the board, gain at most
+    m * (m - 1) houses to their right, with m houses on a side: less than the ``FAR`` that is
+    lost with the seed.  Captures only lower the sum.
     """
     count = 0
     for house in range(position.HOUSES):
@@ -286,7 +286,7 @@ def steps(position, word):
 
 @compiled
 def order(position, move, child):
-    """Moves that give another first, from the right, then by seeds gained and kept at home."""
+    """Order moves that move again first, from the right, then by seeds gained and kept at home."""
     if child.second == position.second:
         return 100_000 + move
     return 100 * brought(position, child) + 10 * total(child.theirs & position.ROW) + move
@@ -294,11 +294,11 @@ def order(position, move, child):
 
 @compiled
 def brought(position, child):
-    """The seeds that a move without another turn brings into the store."""
+    """Return the seeds that a move without another turn brings into the store."""
     return 0 + seeds_in(child.theirs, position.HOUSES) - seeds_in(position.mine, position.HOUSES)
 
 
-# What helps a search that has to stop before the end of the game
+# Heuristics for searches that stop before the end of the game
 
 
 @compiled
@@ -308,7 +308,7 @@ def evaluate(position):
 
 @compiled
 def noisy(position, buffer, at):
-    """Moves that give another, and those that bring more than a seed: captures."""
+    """Write the moves that move again, and those that bring more than one seed: captures."""
     end = at
     for number in range(at, moves(position, buffer, at)):
         move = buffer[number]
@@ -321,7 +321,7 @@ def noisy(position, buffer, at):
 
 @compiled
 def features(position):
-    """Filled houses, moves that give another, stores, seeds in houses, seeds to gain."""
+    """Return filled houses, moves that move again, stores, seeds in houses, and seeds to gain."""
     other = position._replace(
         mine=position.theirs, theirs=position.mine, second=not position.second
     )
@@ -338,7 +338,7 @@ def features(position):
 
 @compiled
 def moves_to_store(position):
-    """The moves whose last seed falls into the mover's store."""
+    """Count the moves whose last seed falls into the mover's store."""
     count = 0
     for house in range(position.HOUSES):
         distance = Bits(position.HOUSES - house)
@@ -348,7 +348,7 @@ def moves_to_store(position):
 
 @compiled
 def seeds_to_gain(position):
-    """The most that a move which gives no other would bring into the store."""
+    """Return the most seeds that a move without another turn would bring into the store."""
     most = 0
     for house in range(position.HOUSES):
         if seeds_in(position.mine, house):
@@ -362,7 +362,7 @@ def seeds_to_gain(position):
 
 
 def _settings(variant: str) -> tuple[int, int, bool]:
-    """The houses on a side, the seeds in each, and whether captures of nothing are made."""
+    """Read the houses on a side, the seeds in each, and whether there are empty captures."""
     match = re.fullmatch(r"([0-9]{1,9})x([0-9]{1,9})(,empty)?", variant)
     if not match:
         raise PositionError(
@@ -373,7 +373,7 @@ def _settings(variant: str) -> tuple[int, int, bool]:
 
 
 def cells(houses: int, seeds: int) -> Points:
-    """North's store and houses above south's houses and store, as south sees them."""
+    """Return north's store and houses above south's houses and store, as south sees them."""
     north, south = range(houses + 1), range(1, houses + 2)
     return Points(
         tuple((float(x), float(y)) for y, row in enumerate((north, south)) for x in row),
@@ -383,7 +383,7 @@ def cells(houses: int, seeds: int) -> Points:
 
 
 def runs(houses: int) -> np.ndarray[Any, Any]:
-    """What less than a lap of seeds adds to both words, for each house and number of seeds."""
+    """Return what less than a lap of seeds adds to both words, by house and number of seeds."""
     lap = 2 * houses + 1
     places = [(1 << 8 * n, 0) for n in range(houses + 1)] + [(0, 1 << 8 * n) for n in range(houses)]
     sown = [
@@ -405,7 +405,7 @@ VARIANTS = "6x4", "4x3", "6x4,empty"
     about="houses of a player and seeds in each, and perhaps captures of nothing: 4x3 or 4x3,empty",
 )
 def board(houses: int, seeds: int, empty: bool) -> dict[str, Any]:
-    """The constants of a board; :class:`PositionError` if there is none of that size."""
+    """Return the constants of a board; :class:`PositionError` if no board has that size."""
     everything = 2 * houses * seeds
     if not (1 <= houses <= MOST_HOUSES and seeds >= 1 and everything <= MOST_SEEDS):
         raise PositionError(
@@ -437,13 +437,13 @@ Position = board(6, 4, False)
 
 
 def start(variant: str = "") -> Seeds:
-    """The same seeds in each house of a board such as ``6x4`` or ``4x3,empty``."""
+    """Return the same seeds in each house of a board such as ``6x4`` or ``4x3,empty``."""
     cls = board.of(variant)
     return cls(cls.BEGINNING, cls.BEGINNING, False)
 
 
 def parse_position(text: str, variant: str = "") -> Seeds:
-    """Read the houses played, or a board (see the module's text)."""
+    """Read the houses played, or a board (see the module's docstring)."""
     empty = start(variant)
     return _parse_board(text, empty) if is_board(text, "[") else parse_houses(text, empty)
 
@@ -531,6 +531,6 @@ def parse_rows(text: str, empty: Any) -> tuple[list[int], list[int], bool]:
 
 
 def words(north: list[int], south: list[int], second: bool) -> tuple[Bits, Bits]:
-    """The words of the mover and of the other."""
+    """Return the words of the mover and of the other."""
     mine, theirs = (Bits(int.from_bytes(bytes(seeds), "little")) for seeds in (south, north))
     return (theirs, mine) if second else (mine, theirs)

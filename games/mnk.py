@@ -1,8 +1,8 @@
 """m,n,k games: k stones in a row on a board of m columns and n rows, such as Gomoku.
 
-Rules: two players put stones of their colour on empty cells, by turns, the first player, x, first.
-Who first has k stones or more in an unbroken row, column or diagonal wins; a full board is a draw.
-``mnk:15x15x5``, the usual variant, is free-style Gomoku, and ``mnk:3x3x3`` tic-tac-toe.
+Rules: two players alternately put stones of their colour on empty cells; the first player is x.
+Whoever first has an unbroken row, column or diagonal of k stones or more wins; a full board is a
+draw.  ``mnk:15x15x5``, the usual variant, is free-style Gomoku, and ``mnk:3x3x3`` tic-tac-toe.
 
 Values: 1 a win, 0 a draw, -1 a loss.
 
@@ -18,10 +18,10 @@ Encoding: one bit for each cell, row by row from the top, on large boards in sev
     10 11 12 13 14
     15 16 17 18 19
 
-so a line is a step of 1, 5, 6 or 4 cells.  A *window* is a line of k cells, known by the first of
-them; ``STARTS`` has the first cells of all windows of a step, so none runs from one row's end into
-the next.  With k = 3 the stones on 6, 12 and 18 are the window 6 of the step 6, and what is set in
-``stones & stones >> 6 & stones >> 12``.
+so the cells of a line are 1, 5, 6 or 4 apart (its *step*).  A *window* is a line of k cells, named
+by its first cell; ``STARTS`` has the first cells of all windows of a step, so none wraps from one
+row into the next.  With k = 3 the stones on 6, 12 and 18 fill window 6 of step 6, and bit 6 is set
+in ``stones & stones >> 6 & stones >> 12``.
 
 A *four* is a window that lacks one stone (in Gomoku, of four), and a *three* one that lacks two.
 """
@@ -63,20 +63,20 @@ VALUE_LIMIT = 1
 UNIT = 100
 COLUMNS = "abcdefghijklmnopqrs"
 EARLY = 8
-"""Stones up to which a position is compared with all its images, not only with itself."""
+"""With at most this many stones a position is compared with its images."""
 FEW = 32
-"""Plies of random play that are made one by one."""
+"""The last plies of a random game, which are played one by one."""
 
 
 @functools.cache
 def stones(words: int) -> Any:
-    """The fields: the stones of the mover and of the other, and whether that one has won."""
+    """Return the fields: the stones of mover and opponent, and whether the opponent has won."""
     return fields("Stones", ("mine", "theirs"), words, won=bool)
 
 
 @compiled
 def cell(position, index):
-    """0 an empty cell, 1 a stone of the first player, 2 one of the second."""
+    """Return 0 for an empty cell, 1 for a stone of the first player, 2 for one of the second."""
     place, mine, theirs = single(position, index), board(position, 0), board(position, 1)
     if not (mine | theirs) & place:
         return 0
@@ -100,7 +100,11 @@ def random_move(position, word):
 
 @compiled
 def random_result(position, word):
-    """All moves are drawn; those with the first line are halved, and the last few made in turn."""
+    """Return the result of a random game for the mover.
+
+    All moves are drawn at once; the first line among them is found by bisection, and the last few
+    moves are played one by one.
+    """
     mine, theirs = board(position, 0), board(position, 1)
     free = free_cells(position)
     plies = popcount(free)
@@ -155,7 +159,7 @@ def has_line(position, stones):
 
 @compiled
 def windows_in(position, stones, step, starts):
-    """The windows that some *stones*, or cells, fill."""
+    """Return the windows that *stones* (or other cells) fill."""
     length = 1
     while 2 * length <= position.LENGTH:
         stones &= stones >> (Bits(length) * step)
@@ -177,12 +181,12 @@ def key(position):
     return key_of_stones(position, board(position, 0), board(position, 1))
 
 
-# What can be seen without search
+# Results known without search
 
 
 @compiled
 def lacking(position, own, empty, step, starts):
-    """The windows that lack one, two and three stones of a player, and have none of the other."""
+    """Return the windows that lack one, two and three own stones and have none of the other's."""
     full, one, two, three = starts, position.NONE, position.NONE, position.NONE
     for _ in range(position.LENGTH):
         three = (three & own) | (two & empty)
@@ -196,7 +200,7 @@ def lacking(position, own, empty, step, starts):
 
 @compiled(inline=False)
 def winning_cells(position, own, empty):
-    """Where a player completes a line."""
+    """Return the cells on which a player completes a line."""
     s, a = position.STEPS, position.STARTS
     return (
         winning_cells_of(position, own, empty, s[0], a[0])
@@ -219,7 +223,7 @@ def winning_cells_of(position, own, empty, step, starts):
 
 @compiled(inline=False)
 def four_cells(position, own, empty):
-    """Where a player makes a four, and where he makes two at once, to be completed on two cells."""
+    """Return the cells that make a four, and those that make two, to be completed on two cells."""
     s, a = position.STEPS, position.STARTS
     once, twice = position.NONE, position.NONE
     once, twice = four_cells_of(position, own, empty, s[0], a[0], once, twice)
@@ -230,10 +234,10 @@ def four_cells(position, own, empty):
 
 @compiled
 def four_cells_of(position, own, empty, step, starts, once, twice):
-    """Add those of one step.
+    """Add the fours of one step.
 
-    Windows that lack the same two stones make one four together: fours of a cell are told apart
-    by how far away, and on which side, the cell is that completes them.
+    Windows that lack the same two stones are one four, so the fours of a cell are told apart by the
+    cell that completes them: how far away it is, and on which side.
     """
     _, windows, _ = lacking(position, own, empty, step, starts)
     if windows:
@@ -256,7 +260,7 @@ def four_cells_of(position, own, empty, step, starts, once, twice):
 
 @compiled
 def bounds(position, alpha, beta):
-    """Decided are a line at hand, two of the opponent, two fours with one move, and no room."""
+    """Decide positions by a line to complete, two of the opponent's, a double four, or no room."""
     if position.won:
         return -1, -1
     mine, theirs = board(position, 0), board(position, 1)
@@ -283,10 +287,10 @@ def bounds(position, alpha, beta):
 
 @compiled(inline=False)
 def answers(position, mine, theirs, empty):
-    """The cells that may meet a threat to make two fours at once; all if there is none.
+    """Return the cells that may meet a threat to make two fours at once; all if there is none.
 
-    Nobody completes a line now.  Who neither makes a four nor takes one of the cells that such a
-    threat needs loses: the cell, and those where the fours would be completed.
+    Nobody completes a line now.  The mover loses unless he makes a four or takes one of the cells
+    that each such threat needs: the cell itself, and those where its fours would be completed.
     """
     _, doubles = four_cells(position, theirs, empty)
     if not doubles:
@@ -302,7 +306,7 @@ def answers(position, mine, theirs, empty):
 
 @compiled
 def candidates(position, buffer, at):
-    """The cell that the opponent needs for a line, or what answers his threats; or all."""
+    """Write the cell that the opponent needs for a line, else the answers to threats, or all."""
     mine, theirs = board(position, 0), board(position, 1)
     empty = position.BOARD & ~(mine | theirs)
     threats = winning_cells(position, theirs, empty)
@@ -312,7 +316,10 @@ def candidates(position, buffer, at):
 
 @compiled
 def forced(position):
-    """Bounds leave one cell at most that the opponent needs, and the mover none."""
+    """Return the cell that the opponent needs for a line, if there is one.
+
+    Where bounds do not decide, the opponent has one such cell at most, and the mover none.
+    """
     mine, theirs = board(position, 0), board(position, 1)
     threats = winning_cells(position, theirs, position.BOARD & ~(mine | theirs))
     return lowest_index(threats) if threats else NO_MOVE
@@ -323,12 +330,12 @@ def plies_left(position):
     return popcount(free_cells(position))
 
 
-# What helps a search that has to stop before the end of the game
+# Heuristics for searches that stop before the end of the game
 
 
 @compiled
 def evaluate(position):
-    """Windows without a stone of the other: 1, 8 and 64 for those that lack three, two and one."""
+    """Count windows without a stone of the other: 1, 8 and 64 for lacking three, two and one."""
     mine, theirs = board(position, 0), board(position, 1)
     empty = position.BOARD & ~(mine | theirs)
     return 10 + strength(position, mine, empty) - strength(position, theirs, empty)
@@ -353,7 +360,7 @@ def strength_of(position, own, empty, step, starts):
 
 @compiled(inline=False)
 def order(position, move, child):
-    """What the estimate says, and of equal moves those in the middle."""
+    """Order by the evaluation, and moves of equal value from the middle outwards."""
     row, column = move // position.WIDTH, move % position.WIDTH
     middle = min(row, position.HEIGHT - 1 - row) + min(column, position.WIDTH - 1 - column)
     return 16 * -evaluate(child) + middle
@@ -361,7 +368,7 @@ def order(position, move, child):
 
 @compiled
 def noisy(position, buffer, at):
-    """Moves that complete a line or make a four, and those that keep the other from it."""
+    """Write the moves that complete or block a line; if there are none, those that make fours."""
     mine, theirs = board(position, 0), board(position, 1)
     empty = position.BOARD & ~(mine | theirs)
     fours, _ = four_cells(position, mine, empty)
@@ -380,9 +387,9 @@ def check(position):
 
 @compiled
 def image(position, place, symmetry):
-    """A cell mirrored left and right (1), top and bottom (2), and at a diagonal (4), in this order.
+    """Return a cell mirrored left-right (1), top-bottom (2) and at a diagonal (4), in this order.
 
-    The last one only where a board is as high as it is wide.
+    The diagonal is a symmetry of square boards only.
     """
     row, column = place // position.WIDTH, place % position.WIDTH
     if symmetry & 1:
@@ -405,7 +412,7 @@ def images(position, cells, symmetry):
 
 @compiled
 def canonical(position):
-    """With few stones the smallest key of all images; later images are hardly met."""
+    """Return the smallest key of all images with few stones; later, images are hardly met."""
     mine, theirs = board(position, 0), board(position, 1)
     least, found = key_of_stones(position, mine, theirs), 0
     if popcount(mine | theirs) <= EARLY:
@@ -425,7 +432,7 @@ def canonical_move(position, move, symmetry):
 
 @compiled
 def original_move(position, move, symmetry):
-    """The mirrors in the opposite order: at the diagonal first, which exchanges the other two."""
+    """Undo the mirrors in reverse order: first the diagonal, which exchanges the other two."""
     if symmetry & 4:
         move = image(position, move, 4)
     return image(position, move, symmetry & 3)
@@ -454,7 +461,7 @@ VARIANTS = "15x15x5", "3x3x3", "4x4x4", "7x7x5"
     about="columns, rows, and how many in a row win: 15x15x5",
 )
 def rules(width: int, height: int, length: int) -> dict[str, Any]:
-    """The constants of a board; :class:`PositionError` if there is none of that size."""
+    """Return the constants of a board; :class:`PositionError` if no board has that size."""
     if not (1 <= width <= 19 and 1 <= height <= 19 and 1 <= length <= 19):
         raise PositionError(
             f"there is no game of {width}x{height}x{length}: a board has 1 to 19 columns and rows, "
@@ -464,7 +471,7 @@ def rules(width: int, height: int, length: int) -> dict[str, Any]:
     words = -(-area // 64)
 
     def starts(right: int, down: int) -> Any:
-        """The first cells of windows: the highest, or of a row the leftmost ones."""
+        """Return the first cells of windows: the top ones, or in a row the leftmost."""
         far = length - 1
         return constant(
             sum(
@@ -510,7 +517,7 @@ MOVE_PATTERN = r"[a-sA-S][0-9]{1,2}|[^\s,]+"
 
 
 def start(variant: str = "") -> Any:
-    """The empty board of a variant."""
+    """Return the empty board of a variant."""
     cls = rules.of(variant)
     return cls(*[Bits(0)] * 2 * cls.WORDS, False)
 

@@ -1,29 +1,29 @@
 """Oware (awari), by the Abapa rules of tournaments.
 
 Rules: each player has a row of six houses, with four seeds in each at first.  A move takes
-all seeds of one own house and sows them counter-clockwise, one into each house, but none
-into the house they come from.  If the last seed makes two or three in a house of the other,
-the player captures those, and on backwards from there the seeds of each of the other's
-houses with two or three in it.  A move that would capture all seeds of the other (a grand
-slam) is legal and captures nothing.  Who finds the other without seeds has to give some if
-a move can.  With 25 seeds a player has won.  Where nobody can move as the rules say, and after
-50 moves in a row, of both together, without a capture, each takes the seeds of the own row,
-and who has more than 24 has won.  (Tournaments leave the end of endless play to the players
-or to repetition; a count of moves is a rule that depends on the position alone.)
+all seeds of one own house and sows them counter-clockwise, one into each house, skipping the
+house they come from.  If the last seed makes two or three in a house of the other, the player
+captures these and, going backwards for as long as the other's houses have two or three, their
+seeds.  A move that would capture all seeds of the other (a grand slam) is legal and captures
+nothing.  If the other has no seeds, a player must give him some when a move can.  With 25
+seeds a player has won.  If the player to move has no legal move, and after 50 moves in a row,
+of both together, without a capture, each takes the seeds of his own row, and whoever has more
+than 24 has won.  (Tournaments leave the end of endless play to the players or to repetition;
+a count of moves is a rule that depends on the position alone.)
 
 Values: 1 a win, 0 a draw, -1 a loss.
 
-Variants: the moves without a capture that end the game, ``50`` if nothing is said.
+Variants: the number of moves without a capture that ends the game (default ``50``).
 
 Text: the houses played, 1 the leftmost of the player (``3 6 1``, ``361``), or a board as the
-first player, south, sees it, what is captured in brackets, who is to move, and, unless it is
-0, the number of moves since the last capture::
+first player, south, sees it, with the captured seeds in brackets, who is to move and, unless
+it is 0, the number of moves since the last capture::
 
     [0] 4 4 4 4 4 4 / 4 4 4 4 4 4 [0] south
     [3] 0 1 0 0 2 0 / 1 0 0 0 0 5 [36] north 12
 
-Encoding: a word for each player, seen by the mover, as in ``games/kalah.py``: a byte for each
-house, from the left in the lowest byte, and then what is captured, so sowing goes up::
+Encoding: a word for each player, as in ``games/kalah.py``: a byte for each house, from the left
+(as the player sees it) in the lowest byte, and then the captured seeds, so sowing goes up::
 
     mover      byte  0 1 2 3 4 5  6        other     byte  6  5 4 3 2 1 0
                houses . . . . . .  captured          captured  . . . . . .
@@ -77,14 +77,14 @@ UNIT = 2
 
 ROW = Bits((1 << 8 * HOUSES) - 1)
 FEEDING = Bits(int.from_bytes(bytes(128 - (HOUSES - house) for house in range(HOUSES)), "little"))
-"""Added to a row, sets the high bit of each house whose seeds reach the other's row."""
+"""Added to a row, it sets the high bit of each house whose seeds reach the other's row."""
 TWOS = 2 * ONES
 
 
 def sowing(house: int, seeds: int) -> tuple[int, int, int]:
-    """What a house with so many seeds adds to the words of the mover and of the other.
+    """Return what a house with *seeds* seeds adds to the words of the mover and of the other.
 
-    The third is all bytes of the other's houses up to that of the last seed, if it is one of those.
+    The third number masks the other's houses up to the last seed's, if that is one of them.
     """
     rows = [0] * 2 * HOUSES
     last = house
@@ -102,24 +102,24 @@ TO_MOVER, TO_OTHER, WITHIN_REACH = (
     Constant(f"oware.{name}", SOWN[:, column])
     for column, name in enumerate(("to_mover", "to_other", "within_reach"))
 )
-"""What :func:`sowing` says of the house and the seeds ``64 * house + seeds``."""
+"""The results of :func:`sowing` for a house and its seeds, at ``64 * house + seeds``."""
 
 
 @prints_board
 class Seeds(NamedTuple):
-    """A position: the houses and captured seeds of the mover, and of the other."""
+    """A position: the houses and captured seeds of the mover and of the other."""
 
     mine: Bits
     theirs: Bits
     second: bool
-    """Whether the second player, north, is to move; only texts depend on it."""
+    """Whether the second player, north, is to move; matters for texts only."""
     quiet: int
-    """The moves since the last capture."""
+    """Moves since the last capture."""
 
 
 @compiled
 def playable(position):
-    """The high bit of each house that may be played: with seeds, and that feeds if it must."""
+    """Return the high bit of each legal house: with seeds, and feeding the other if it must."""
     houses = position.mine & ROW
     if position.theirs & ROW == Bits(0):
         return (houses + FEEDING) & HIGH_BITS & ROW
@@ -138,7 +138,7 @@ def random_move(position, word):
 
 @compiled
 def play(position, move):
-    """What is sown, by tables, and then what is captured."""
+    """Sow, by tables, and then capture."""
     seeds = seeds_in(position.mine, move)
     sown = (Bits(move) << Bits(6)) | seeds
     theirs = position.theirs + Bits(TO_OTHER[sown])
@@ -156,7 +156,7 @@ def play(position, move):
 
 @compiled
 def captures(theirs, reach):
-    """The seeds captured, in their places: in the last house of *reach*, and on backwards.
+    """Return the captured seeds, in place: in the last house of *reach*, and backwards from there.
 
     None for a grand slam.
     """
@@ -168,7 +168,7 @@ def captures(theirs, reach):
 
 @compiled
 def captured(word):
-    """The seeds that a player has captured (plus 0: a signed number)."""
+    """Return the seeds that a player has captured (plus 0: a signed number)."""
     return 0 + seeds_in(word, HOUSES)
 
 
@@ -184,28 +184,28 @@ def outcome(position):
 
 @compiled
 def key(position):
-    """North's positions differ from south's in the highest bit."""
+    """Return a key in which the highest bit tells north's positions from south's."""
     return word_of(position) ^ (Bits(position.second) << Bits(63))
 
 
 @compiled
 def word_of(position):
-    """The seeds and the count of quiet moves, whoever is to move: a hash."""
+    """Hash the seeds and the count of quiet moves, whoever is to move."""
     return mix(position.mine | (Bits(position.quiet) << Bits(56))) ^ position.theirs
 
 
 @compiled
 def canonical(position):
-    """Players do not matter."""
+    """Return a key that is the same for both players."""
     return word_of(position), 0
 
 
-# What can be seen without search
+# Results known without search
 
 
 @compiled
 def bounds(position, alpha, beta):
-    """Nobody with half of the seeds loses."""
+    """Bound by what is certain: a player with half of the seeds does not lose."""
     over, value = outcome(position)
     if over:
         return value, value
@@ -216,28 +216,28 @@ def bounds(position, alpha, beta):
 
 @compiled
 def order(position, move, child):
-    """By what is captured, and then the seeds that the other could play on with."""
+    """Order by the seeds captured, then by how few seeds the other is left to play with."""
     return 100 * brought(position, child) - total(child.mine & ROW)
 
 
 @compiled
 def brought(position, child):
-    """The seeds that a move captures."""
+    """Return the seeds that a move captures."""
     return captured(child.theirs) - captured(position.mine)
 
 
-# What helps a search that has to stop before the end of the game
+# Heuristics for searches that stop before the end of the game
 
 
 @compiled
 def evaluate(position):
-    """The seeds captured more than by the other."""
+    """Return the seeds captured by the mover minus the other's."""
     return captured(position.mine) - captured(position.theirs)
 
 
 @compiled
 def noisy(position, buffer, at):
-    """Moves that capture."""
+    """Write the moves that capture."""
     end = at
     for number in range(at, moves(position, buffer, at)):
         move = buffer[number]
@@ -251,7 +251,7 @@ def noisy(position, buffer, at):
 
 
 def _limit(variant: str) -> int:
-    """The moves without a capture that end the game."""
+    """Read the number of moves without a capture that ends the game."""
     if not re.fullmatch("[0-9]{1,9}", variant):
         raise PositionError(
             f"{quoted(variant)} is not a variant; write the moves without a capture that end "
@@ -270,7 +270,7 @@ VARIANTS = "50", "20"
     about="moves without a capture after which the game ends: 50",
 )
 def rules(limit: int) -> dict[str, Any]:
-    """The constants of games that end after so many moves without a capture."""
+    """Return the constants of games that end after *limit* moves without a capture."""
     if not 1 <= limit <= MOST_QUIET:
         raise PositionError(
             f"a game cannot end after {limit} moves without a capture: it can after 1 to "
@@ -293,13 +293,13 @@ Position = rules(50)
 
 
 def start(variant: str = "") -> Seeds:
-    """Four seeds in each house; a variant is a limit of moves without a capture, ``50``."""
+    """Return four seeds in each house; a variant is a limit of moves without a capture, ``50``."""
     row = Bits(4 * ones(HOUSES))
     return rules.of(variant)(row, row, False, 0)
 
 
 def parse_position(text: str, variant: str = "") -> Seeds:
-    """Read the houses played, or a board (see the module's text)."""
+    """Read the houses played, or a board (see the module's docstring)."""
     position = start(variant)
     return _parse_board(text, position) if is_board(text, "[") else parse_houses(text, position)
 

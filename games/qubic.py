@@ -1,7 +1,7 @@
 """Qubic: four in a row in a cube of 4x4x4 cells.
 
-Rules: two players put stones of their colour on empty cells, by turns, the first player, x, first.
-Who first has four in one of the 76 lines wins: 48 along the edges of the cube, 24 diagonals of
+Rules: two players alternately put stones of their colour on empty cells; the first player is x.
+Whoever first has four in one of the 76 lines wins: 48 along the edges of the cube, 24 diagonals of
 planes and 4 of the cube.  A full cube is a draw.
 
 Values: 1 a win, 0 a draw, -1 a loss.
@@ -10,7 +10,7 @@ Text: moves of three digits, 1 to 4 each, for the layer, the row and the column 
 blanks may be left out), or a board: the four rows from the top, of all layers side by side,
 separated by line ends or ``/``, ``x`` the first player, ``o`` the second, ``.`` empty.
 
-Encoding: one bit for each cell, ``16 * row + 4 * layer + column``, as the layers are drawn::
+Encoding: one bit for each cell, ``16 * row + 4 * layer + column``, in the order of the drawing::
 
      0  1  2  3     4  5  6  7     8  9 10 11    12 13 14 15
     16 17 18 19    20 21 22 23    24 25 26 27    28 29 30 31
@@ -19,11 +19,11 @@ Encoding: one bit for each cell, ``16 * row + 4 * layer + column``, as the layer
 
 A line is four cells with a step between them, one of 13: 1 along a row, 16 along a column, 4 from
 layer to layer, and their sums and differences.  ``STARTS`` has the first cells of the lines of a
-step.  The step 21 has one line, 0 21 42 63, a diagonal of the cube.
+step.  Step 21 has one line, 0 21 42 63, a diagonal of the cube.
 
-A *four* is here a line that lacks one stone.  That the first player wins was shown by O. Patashnik,
-"Qubic: 4x4x4 tic-tac-toe", 1980; the 192 symmetries are R. Silver's, "The group of automorphisms of
-the game of 3-dimensional ticktacktoe", 1967.
+A *four* here is a line that lacks one stone.  O. Patashnik showed that the first player wins
+("Qubic: 4x4x4 tic-tac-toe", 1980); the 192 symmetries are from R. Silver, "The group of
+automorphisms of the game of 3-dimensional ticktacktoe", 1967.
 """
 
 from __future__ import annotations
@@ -55,14 +55,15 @@ VALUE_LIMIT = 1
 UNIT = 100
 FULL = Bits((1 << 64) - 1)
 FOCUS = 3
-"""Of 30 positions of four stones 15 are proven in 10,000 nodes each with 1, and 29 with 3."""
+"""With 10,000 nodes each, 29 of 30 positions of four stones are proven at 3, and 15 at 1."""
 
 MOST_FOURS = 10
+"""The most fours in a sequence before the last one."""
 MOST_LOOKS = 200
-"""The fours of a sequence before the last, and the positions that are looked at to find it."""
+"""The most positions that the search for a sequence visits."""
 
 EARLY = 4
-"""Stones up to which a position is compared with all its images."""
+"""With at most this many stones a position is compared with its images."""
 
 CELLS = Points(
     tuple((float(5 * (n // 4 % 4) + n % 4), float(n // 16)) for n in range(64)), glyphs=STONES
@@ -70,11 +71,11 @@ CELLS = Points(
 MOVE_PATTERN = r"[1-4]{3}|[^\s,]+"
 
 DIRECTIONS = [d for d in itertools.product((-1, 0, 1), repeat=3) if d > (0, 0, 0)]
-"""Rows down, layers and columns to the right: one of each two opposite ones."""
+"""Rows down, layers and columns to the right: one of each pair of opposite directions."""
 
 
 def starts(direction: tuple[int, ...]) -> int:
-    """The first cells of the lines of a direction."""
+    """Return the first cells of the lines of a direction."""
     first = [range(4) if step == 0 else (0,) if step > 0 else (3,) for step in direction]
     return sum(
         1 << 16 * row + 4 * layer + column for row, layer, column in itertools.product(*first)
@@ -84,14 +85,14 @@ def starts(direction: tuple[int, ...]) -> int:
 DISTANCES = [16 * row + 4 * layer + column for row, layer, column in DIRECTIONS]
 STEPS = np.array(DISTANCES + [1] * 3, np.uint64)
 STARTS = np.array([starts(direction) for direction in DIRECTIONS] + [0] * 3, np.uint64)
-"""Filled up to sixteen by directions without lines: four at a time are worked on."""
+"""Padded to sixteen with directions that have no lines: four are handled at a time."""
 
 
 def symmetries() -> list[list[int]]:
-    """Where each symmetry takes each cell.
+    """Return the cell to which each symmetry takes each cell.
 
-    The axes are exchanged, each is turned round or not, and on all of them alike the inner cells
-    are exchanged with the outer ones, or among themselves, or both.
+    The axes are permuted, each may be reversed, and on all of them alike the inner cells may be
+    exchanged with the outer ones, or with each other, or both.
     """
     alike = ((0, 1, 2, 3), (1, 0, 3, 2), (0, 2, 1, 3), (1, 3, 0, 2))
     found = []
@@ -121,7 +122,7 @@ class Stones(NamedTuple):
 
 
 class Position(Stones):
-    """A position, and what is the same for all of them."""
+    """A position, with the constants of the game."""
 
     __slots__ = ()
 
@@ -132,7 +133,7 @@ class Position(Stones):
 
 @compiled
 def cell(position, index):
-    """0 an empty cell, 1 a stone of the first player, 2 one of the second."""
+    """Return 0 for an empty cell, 1 for a stone of the first player, 2 for one of the second."""
     place, mine, theirs = Bits(1) << Bits(index), position.mine, position.theirs
     if not (mine | theirs) & place:
         return 0
@@ -191,12 +192,12 @@ def key(position):
     return mix(position.mine) ^ position.theirs
 
 
-# What can be seen without search
+# Results known without search
 
 
 @compiled
 def line_cells(stones, at):
-    """The four cells of each line of four directions, each where the line's first cell is."""
+    """Return the cells of lines of four directions, each shifted to the line's first cell."""
     step = load_words(STEPS, at)
     first = broadcast(stones)
     return first, first >> step, first >> (step + step), first >> (step + step + step)
@@ -204,7 +205,7 @@ def line_cells(stones, at):
 
 @compiled
 def open_lines(own, empty, at):
-    """The lines of four directions with one, two and three stones, and none of the other."""
+    """Return the lines of four directions with one, two and three own stones, and no other."""
     a, b, c, d = line_cells(own, at)
     odd_front, odd_back, front, back = a ^ b, c ^ d, a & b, c & d
     odd, two_apart = odd_front ^ odd_back, odd_front & odd_back
@@ -220,7 +221,7 @@ def open_lines(own, empty, at):
 
 @compiled(inline=False)
 def winning_cells(own, empty):
-    """Where a player completes a line."""
+    """Return the cells on which a player completes a line."""
     found = broadcast(Bits(0))
     for at in range(0, len(STEPS), 4):
         step, start = load_words(STEPS, at), load_words(STARTS, at)
@@ -233,7 +234,7 @@ def winning_cells(own, empty):
 
 @compiled(inline=False)
 def four_cells(own, empty):
-    """Where a player makes a four, and where he makes two at once, to be completed on two cells."""
+    """Return the cells that make a four, and those that make two, to be completed on two cells."""
     once, twice = broadcast(Bits(0)), broadcast(Bits(0))
     for at in range(0, len(STEPS), 4):
         step = load_words(STEPS, at)
@@ -249,7 +250,7 @@ def four_cells(own, empty):
 
 @compiled
 def bounds(position, alpha, beta):
-    """Decided are a line at hand, two of the opponent, a win by fours, and no room."""
+    """Decide positions by a line to complete, two of the opponent's, a win by fours, or no room."""
     mine, theirs = position.mine, position.theirs
     if has_line(theirs):
         return -1, -1
@@ -270,12 +271,12 @@ def bounds(position, alpha, beta):
 
 @compiled(inline=False)
 def winning_fours(mine, theirs):
-    """Whether fours win, one after the other, and the cells of which the opponent needs one before.
+    """Return whether a sequence of fours wins, and the cells of which the opponent needs one first.
 
     The mover completes no line now, and the opponent threatens one at most.  Each four leaves him
-    one answer; the last makes a second four or more.  Were it the opponent's turn, he would lose by
-    all moves but those on cells of the sequence, and those that make a four of his, now or with his
-    answers: no other could stop the mover, nor take the turn from him.  (Threat sequences:
+    one answer; the last move makes two fours or more.  If it were the opponent's turn, he would
+    lose by all moves but those on cells of the sequence, and those that make a four of his, now or
+    with his answers: no other move could stop the mover, or gain the turn.  (Threat sequences:
     L. V. Allis and P. Schoo, "Qubic solved again", 1992.)
     """
     own, other = mine, theirs
@@ -315,7 +316,7 @@ def winning_fours(mine, theirs):
 
 @compiled(inline=False)
 def needed(mine, theirs, tried, answered, length):
-    """The cells of a sequence of fours, and where the other makes a four with his answers."""
+    """Return the cells of a sequence of fours, and those where the other's answers make a four."""
     found = Bits(0)
     for number in range(length, -1, -1):
         fours, _ = four_cells(theirs, FULL & ~(mine | theirs))
@@ -329,10 +330,10 @@ def needed(mine, theirs, tried, answered, length):
 
 @compiled(inline=False)
 def answers(mine, theirs, empty):
-    """The cells that may meet a threat to win by fours; all if there is none.
+    """Return the cells that may meet a threat to win by fours; all if there is none.
 
-    Nobody completes a line now.  Who neither makes a four nor takes one of the cells that each such
-    threat needs loses.
+    Nobody completes a line now.  The mover loses unless he makes a four or takes one of the cells
+    that each such threat needs.
     """
     threatened, found = winning_fours(theirs, mine)
     if not threatened:
@@ -349,7 +350,7 @@ def answers(mine, theirs, empty):
 
 @compiled
 def candidates(position, buffer, at):
-    """The cell that the opponent needs for a line, or what answers his threats; or all."""
+    """Write the cell that the opponent needs for a line, else the answers to threats, or all."""
     mine, theirs, empty = position.mine, position.theirs, free_cells(position)
     threats = winning_cells(theirs, empty)
     cells = threats if threats else answers(mine, theirs, empty)
@@ -358,7 +359,10 @@ def candidates(position, buffer, at):
 
 @compiled
 def forced(position):
-    """Bounds leave one cell at most that the opponent needs, and the mover none."""
+    """Return the cell that the opponent needs for a line, if there is one.
+
+    Where bounds do not decide, the opponent has one such cell at most, and the mover none.
+    """
     threats = winning_cells(position.theirs, free_cells(position))
     return lowest_index(threats) if threats else NO_MOVE
 
@@ -368,12 +372,12 @@ def plies_left(position):
     return popcount(free_cells(position))
 
 
-# What helps a search that has to stop before the end of the game
+# Heuristics for searches that stop before the end of the game
 
 
 @compiled
 def evaluate(position):
-    """Lines without a stone of the other: 1, 8 and 64 for those that lack three, two and one."""
+    """Count lines without a stone of the other: 1, 8 and 64 for lacking three, two and one."""
     empty = free_cells(position)
     return 8 + strength(position.mine, empty) - strength(position.theirs, empty)
 
@@ -395,14 +399,14 @@ def popcounts(words):
 
 @compiled
 def order(position, move, child):
-    """Fours first, as they leave no choice, and then by what the estimate says."""
+    """Order fours first, as they leave no choice, and then by the evaluation."""
     four = winning_cells(child.theirs, free_cells(child)) != Bits(0)
     return (1000 if four else 0) - evaluate(child)
 
 
 @compiled
 def noisy(position, buffer, at):
-    """Moves that complete a line or make a four, and those that keep the other from a line."""
+    """Write the moves that complete or block a line; if there are none, those that make fours."""
     mine, theirs, empty = position.mine, position.theirs, free_cells(position)
     lines = winning_cells(mine, empty) | winning_cells(theirs, empty)
     fours, _ = four_cells(mine, empty)
@@ -429,7 +433,7 @@ def images(position, cells, symmetry):
 
 @compiled
 def canonical(position):
-    """With few stones the smallest key of all images; later images are hardly met."""
+    """Return the smallest key of all images with few stones; later, images are hardly met."""
     least, found = key(position), 0
     if popcount(position.mine | position.theirs) <= EARLY:
         for symmetry in range(1, 192):

@@ -2,53 +2,53 @@
 
 Rules: two players face each other over a small board, the first at the bottom, the second
 at the top.  Each has a base, which never moves and takes 5 hits, three units, one of each
-element, and 2 gold.  A unit takes 3 hits.  Players have turns of two actions, the first
+element, and 2 gold.  A unit takes 3 hits.  Players have turns of two actions; the first
 turn of the game has one.  An action is one of these:
 
 * *move* a unit one cell up, down, left or right, to a cell that is empty;
-* *attack* with a unit what stands next to it in one of these four directions.  An attack
-  does 1 hit to a unit, or 2 if the attacker's element beats that of the other: fire beats
-  grass, grass beats water, water beats fire.  It does 1 hit to a base.  A unit with no hits
-  left is taken from the board;
+* *attack* with a unit what is next to it in one of these four directions.  An attack does
+  1 hit to a unit, or 2 if the attacker's element beats the target's: fire beats grass,
+  grass beats water, water beats fire.  It does 1 hit to a base.  A unit with no hits left
+  is taken from the board;
 * *mine* with a unit that stands on a crystal: an ore from there becomes a gold.  A crystal
   has 3 ore;
 * *build* a unit, of any element, for 2 gold.  It appears at the beginning of the second turn
   that its owner has after this one, in the owner's spawn zone, the row of the base: in the
-  leftmost empty cell.  If there is none it waits for one until the beginning of another
-  turn.  No more than two units are built at a time, and they appear in their order;
-* *end* the turn, and lose what is left of it.
+  leftmost empty cell.  If there is none, it waits for one until the beginning of another
+  turn.  No more than two units are built at a time, and they appear in order;
+* *end* the turn, and lose the rest of it.
 
-Each unit may act as often as there are actions.  Who brings the enemy's base down wins at
+Each unit may act as often as there are actions.  Whoever brings down the enemy's base wins at
 once.  When all turns are over, the player wins whose base and units on the board have more
 hits left together; equal is a draw.
 
-Hints: a unit that is beaten by its neighbour falls in one turn, so keep away from what beats
+Hints: a unit falls in one turn to a neighbour that beats it, so keep away from what beats
 you and send what beats the others.  Ore is short, and crystals between the players go to
-who comes first.  A unit ordered now arrives when the front is elsewhere.  Enemies that fill
-the spawn zone keep out what is built.
+whoever comes first.  A unit ordered now arrives when the front is elsewhere.  Enemies that
+fill the spawn zone keep new units out.
 
 Values: 1 a win, 0 a draw, -1 a loss.
 
 Variants: boards of ``6x6`` (the usual one, 30 turns each), ``5x5`` (25) and ``4x4`` (8).
 
-Text: the actions, such as ``b1-a1 c2xc3 mine b2 build fire end``, or a board and what belongs
-to it.  Rows are separated by line ends or ``/``, the top row first; an empty cell is ``.``,
-others are a letter, large for the first player, and the hits left: ``f``, ``w``, ``g`` for
-units and ``b`` for the base.  Then the ore of each crystal in the same order, the gold of the
-first and the second player, what they build with the turns until it appears (``-`` for
-nothing), the actions left, and the turns left, this one included, of which the first player
-has the even ones::
+Text: the actions, such as ``b1-a1 c2xc3 mine b2 build fire end``, or a board and the rest of
+the position.  Rows are separated by line ends or ``/``, the top row first; an empty cell is
+``.``, others are a letter, a capital for the first player, and the hits left: ``f``, ``w``,
+``g`` for units and ``b`` for the base.  Then the ore of each crystal in the same order, the
+gold of the first and the second player, what they build with the turns until it appears (``-``
+for nothing), the actions left, and the turns left, this one included, of which the first
+player has the even ones::
 
     .f3b5g3../..w3.../....../....../..W3.../.F3B5G3.. ore=333333 gold=2,0 build=-,w1
     actions=2 turns=9
 
 Encoding: boards have a bit for each cell, the first player's left corner the lowest, row by
-row: the two players' units, those of fire and of water (others are of grass), and hits left
-of units and ore left of crystals each as two planes, the ones and the twos.  *mine* and
-*theirs* change places with the turn; cells do not.  A queue has four bits for each unit, the
-next in the lowest: its element, counted from 1, and four times the turns until it appears.
-A move is four times the cell of a unit plus its direction, or behind these the cell where
-a unit mines, an element to build, or the end of the turn.
+row: the two players' units, the units of fire and of water (others are of grass), and two
+planes each for the hits left of units and the ore left of crystals, the ones and the twos.
+*mine* and *theirs* change places with the turn; cells do not.  A queue has four bits for each
+unit, the next in the lowest: its element, counted from 1, and four times the turns until it
+appears.  A move is four times the cell of a unit plus its direction; higher numbers are the
+cell where a unit mines, an element to build, and the end of the turn.
 """
 
 from __future__ import annotations
@@ -118,13 +118,13 @@ class Field(NamedTuple):
     fire: Bits
     water: Bits
     hits: Bits
-    """The units with 1 or 3 hits left."""
+    """Units with 1 or 3 hits left."""
     more_hits: Bits
-    """The units with 2 or 3 hits left."""
+    """Units with 2 or 3 hits left."""
     ore: Bits
     more_ore: Bits
     my_base: int
-    """The hits left."""
+    """Hits left of the mover's base."""
     their_base: int
     my_gold: int
     their_gold: int
@@ -146,7 +146,7 @@ def turn(position):
 
 @compiled
 def cell(position, index):
-    """The number of a unit, a base or a crystal in :data:`CONTENTS`."""
+    """Return the number of a unit, a base or a crystal in :data:`CONTENTS`."""
     row, column = position.SIZE - 1 - index // position.SIZE, index % position.SIZE
     bit = Bits(1) << Bits(row * position.SIZE + column)
     mover, ore = turn(position), ore_of(position, bit)
@@ -164,20 +164,20 @@ def cell(position, index):
 
 @compiled
 def ore_of(position, cells):
-    """The ore left in some cells."""
+    """Return the ore left in some cells."""
     return popcount(cells & position.ore) + 2 * popcount(cells & position.more_ore)
 
 
 @compiled
 def neighbours(position, cells):
-    """The cells next to some, in any direction."""
+    """Return the cells next to some cells, in any direction."""
     beside = ((cells << Bits(1)) & position.NOT_LEFT) | ((cells >> Bits(1)) & position.NOT_RIGHT)
     return (beside | (cells << position.ROW_UP) | (cells >> position.ROW_UP)) & position.BOARD
 
 
 @compiled
 def base_of(position, player):
-    """The cell of a player's base, 0 the first."""
+    """Return the cell of a player's base, 0 being the first player."""
     return position.BASES[player]
 
 
@@ -190,7 +190,7 @@ def empty_cells(position):
 
 @compiled
 def targets(position):
-    """The targets that the mover can attack, wherever they are."""
+    """Return the targets that the mover may attack, wherever they are."""
     return position.theirs | base_of(position, 1 - turn(position))
 
 
@@ -199,7 +199,7 @@ def targets(position):
 
 @compiled
 def moves(position, buffer, at):
-    """Moves and attacks, up, to the right, to the left, down; mining, building, the end."""
+    """Write moves and attacks, up, right, left, down; then mining, building, and the end."""
     at = write_steps(position, empty_cells(position) | targets(position), buffer, at)
     miners = position.mine & (position.ore | position.more_ore)
     while miners:
@@ -227,7 +227,7 @@ def length(queue):
 
 @compiled
 def write_steps(position, ends, buffer, at):
-    """The moves and attacks that go to some cells."""
+    """Write the moves and attacks that go to some cells."""
     mine, row = position.mine, position.SIZE
     at = write((mine << position.ROW_UP) & ends, UP, row, buffer, at)
     at = write((mine << Bits(1)) & position.NOT_LEFT & ends, RIGHT, 1, buffer, at)
@@ -246,7 +246,7 @@ def write(ends, direction, step, buffer, at):
 
 @compiled
 def end_of(position, move):
-    """The cell to which a move or an attack goes."""
+    """Return the cell to which a move or an attack goes."""
     return Bits(1) << Bits((move >> 2) + position.STEPS[move & 3])
 
 
@@ -266,7 +266,7 @@ def play(position, move):
 
 @compiled
 def shifted(board, begin, end):
-    """A board with what it has in one cell in another."""
+    """Return a board with the content of one cell moved to another."""
     return board ^ (begin | end) if board & begin else board
 
 
@@ -283,7 +283,7 @@ def moved(position, begin, end):
 
 @compiled
 def beaten(position, units):
-    """The cells of units of which elements are beaten by those of some units."""
+    """Return the cells of units whose elements some *units* beat."""
     grass = ~(position.fire | position.water)
     found = grass if units & position.fire else Bits(0)
     found |= position.fire if units & position.water else Bits(0)
@@ -292,7 +292,7 @@ def beaten(position, units):
 
 @compiled
 def attacked(position, begin, end):
-    """An attack from one cell on another: two planes of bits, less 1 or 2."""
+    """Attack one cell from another: two planes of bits, minus 1 or 2."""
     theirs, fire, water = position.theirs, position.fire, position.water
     hits, more_hits = position.hits, position.more_hits
     if not theirs & end:
@@ -321,7 +321,7 @@ def mined(position, cell):
 
 @compiled
 def ordered(position, element):
-    """The position with one more unit in the queue, of an element counted from 1."""
+    """Return the position with one more unit in the queue, of an element counted from 1."""
     entry = element | Bits(4 * DELAY)
     queue = position.my_queue | entry << Bits(4 * length(position.my_queue))
     return position._replace(my_gold=position.my_gold - COST, my_queue=queue)
@@ -329,7 +329,7 @@ def ordered(position, element):
 
 @compiled
 def acted(position):
-    """The position with an action less, and without any the next turn."""
+    """Take one action away; after the last one, begin the next turn."""
     if position.actions == 1:
         return next_turn(position)
     return position._replace(actions=position.actions - 1)
@@ -337,7 +337,7 @@ def acted(position):
 
 @compiled
 def exchanged(position, turns):
-    """The position seen by the other player, with all actions."""
+    """Return the position seen by the other player, with all actions."""
     return position._replace(
         mine=position.theirs,
         theirs=position.mine,
@@ -354,7 +354,7 @@ def exchanged(position, turns):
 
 @compiled
 def next_turn(position):
-    """The other's turn begins: what is built is a turn nearer, and appears if it is due."""
+    """Begin the other's turn: what he builds is a turn nearer, and appears if it is due."""
     position = exchanged(position, position.turns - 1)
     if position.turns == 0 or position.my_queue == Bits(0):
         return position
@@ -384,7 +384,7 @@ def next_turn(position):
 
 @compiled
 def hits_of(position, units):
-    """The hits left of all units together."""
+    """Return the hits left of all units together."""
     return popcount(units & position.hits) + 2 * popcount(units & position.more_hits)
 
 
@@ -403,7 +403,7 @@ def outcome(position):
 
 @compiled
 def bounds(position, alpha, beta):
-    """Decided are finished games, and bases that fall in this turn to units beside them."""
+    """Decide finished games, and bases that fall in this turn to units next to them."""
     over, value = outcome(position)
     if over:
         return value, value
@@ -420,10 +420,10 @@ def plies_left(position):
 
 @compiled
 def key(position):
-    """A hash: words that hold all fields, mixed one after the other.
+    """Hash words that hold all fields, mixed one after the other.
 
-    Above a board's 36 bits are 28 for numbers.  Crystals are in the middle rows: of their
-    two planes one fits above the other.
+    A board's 36 bits leave 28 for numbers.  Crystals are in the middle rows, so one of their two
+    planes fits above the other.
     """
     numbers = Bits(position.turns) | Bits(position.actions) << Bits(7)
     numbers |= Bits(position.my_base) << Bits(9) | Bits(position.their_base) << Bits(12)
@@ -437,12 +437,12 @@ def key(position):
     return word
 
 
-# What helps a search
+# Heuristics
 
 
 @compiled
 def evaluate(position):
-    """Hits, bases, gold, what is built, and how far units are, own less the other's."""
+    """Score hits, bases, gold, what is built, and how far units are, own minus the other's."""
     player = turn(position)
     mine = strength(position, player, position.mine, position.my_queue)
     theirs = strength(position, 1 - player, position.theirs, position.their_queue)
@@ -455,7 +455,7 @@ def evaluate(position):
 
 @compiled
 def strength(position, player, units, queue):
-    """The worth of a player's units on the board and in the queue."""
+    """Return the worth of a player's units on the board and in the queue."""
     total = 10 * popcount(units) + 30 * hits_of(position, units)
     total += 8 * popcount(units & (position.ore | position.more_ore))
     total += 80 * length(queue)
@@ -466,7 +466,7 @@ def strength(position, player, units, queue):
 
 @compiled
 def matching(position, units, others):
-    """The pairs of a unit and another that it beats."""
+    """Count the pairs of a unit and another one that it beats."""
     fire, water = position.fire, position.water
     grass = ~(fire | water)
     pairs = popcount(units & fire) * popcount(others & grass)
@@ -476,7 +476,7 @@ def matching(position, units, others):
 
 @compiled
 def order(position, move, child):
-    """Attacks, on what falls first; then mining and building, then moves forward; the end last."""
+    """Order attacks, kills first; then mining and building, then moves forward; the end last."""
     if move == position.END:
         return -100
     if move >= position.MINE:
@@ -494,19 +494,19 @@ def order(position, move, child):
 
 @compiled
 def noisy(position, buffer, at):
-    """Attacks."""
+    """Write attacks."""
     return write_steps(position, targets(position), buffer, at)
 
 
 @compiled
 def skip(position):
-    """Always: to end the turn is an action."""
+    """Always allow a null move: ending the turn is an action."""
     return True, next_turn(position)
 
 
 @compiled
 def features(position):
-    """Actions, units to build, hits, cells held or next to units, gold and ore, attacks."""
+    """Return actions, units to build, hits, cells held or next to units, gold and ore, attacks."""
     other = exchanged(position, position.turns + 1)
     return (
         *(count_moves(position), count_moves(other)),
@@ -526,27 +526,27 @@ def units_to_build(position):
 
 @compiled
 def material(position):
-    """The hits left of the base and of units, those in the queue included."""
+    """Return the hits left of the base and of units, including those in the queue."""
     hits = position.my_base + hits_of(position, position.mine)
     return hits + HITS * length(position.my_queue)
 
 
 @compiled
 def territory(position):
-    """The cells where the mover has a unit or can have one with an action."""
+    """Count the cells where the mover has a unit or can have one with an action."""
     near = neighbours(position, position.mine) & empty_cells(position)
     return popcount(position.mine | near)
 
 
 @compiled
 def resources(position):
-    """Gold, and the ore under units."""
+    """Return gold plus the ore under units."""
     return position.my_gold + ore_of(position, position.mine)
 
 
 @compiled
 def threat(position):
-    """The hits of all attacks that the mover could begin with."""
+    """Return the hits of all attacks that the mover could begin with."""
     grass = ~(position.fire | position.water)
     total = hits_from(position, position.mine & position.fire, grass)
     total += hits_from(position, position.mine & position.water, position.fire)
@@ -555,7 +555,7 @@ def threat(position):
 
 @compiled
 def hits_from(position, units, prey):
-    """The hits of all attacks of units that beat what is of the cells *prey*."""
+    """Return the hits of all attacks of *units*, which beat targets in the cells *prey*."""
     row, ends = position.ROW_UP, targets(position)
     total = 0
     for cells in (ends, position.theirs & prey):
@@ -569,12 +569,12 @@ def hits_from(position, units, prey):
 
 
 class Map(NamedTuple):
-    """The first player's half of a board; the second's is its image in the middle line."""
+    """The first player's half of a board; the second's is its mirror image."""
 
     size: int
     base: str
     units: str
-    """One of each element."""
+    """One unit of each element."""
     crystals: str
     turns: int
 
@@ -597,7 +597,7 @@ VARIANTS = "6x6", "5x5", "4x4"
     about="the board, 4x4, 5x5 or 6x6: 5x5",
 )
 def board(size: str) -> dict[str, Any]:
-    """The constants of a board; :class:`PositionError` if there is none of that name."""
+    """Return the constants of a board; :class:`PositionError` if no board has that name."""
     if size not in MAPS:
         raise PositionError(f"{quoted(size)} is not a board; boards are {', '.join(MAPS)}")
     chart = MAPS[size]
@@ -638,19 +638,19 @@ def board(size: str) -> dict[str, Any]:
             row_names="654321"[-side:],
             column_names=COLUMNS[:side],
         ),
-        # Each pair of neighbours is at most one move, as no unit steps on another of its own.
+        # Each pair of neighbours is at most one move, as no unit moves to another of its own side.
         "MAX_MOVES": 2 * (cells - side) + 2 * len(chart.crystals.split()) + 4,
         "MAX_PLIES": ACTIONS * chart.turns - 1,
     }
 
 
 def cell_bit(name: str, side: int) -> int:
-    """The bit of a cell by its name, such as b2."""
+    """Return the bit of a cell by its name, such as b2."""
     return 1 << side * (int(name[1]) - 1) + COLUMNS.index(name[0])
 
 
 def nearer_than(bit: int, distance: int, side: int) -> Bits:
-    """The cells from which a unit needs less than so many moves to some cell."""
+    """Return the cells from which a unit needs fewer than *distance* moves to some cell."""
     row, column = divmod(bit.bit_length() - 1, side)
     cells = (divmod(cell, side) for cell in range(side * side))
     near = (abs(y - row) + abs(x - column) < distance for y, x in cells)
@@ -658,7 +658,7 @@ def nearer_than(bit: int, distance: int, side: int) -> Bits:
 
 
 def mirrored(cells: int, side: int) -> int:
-    """Cells with the rows in the opposite order."""
+    """Return cells with the rows in reverse order."""
     rows = [cells >> side * number & (1 << side) - 1 for number in range(side)]
     return sum(row << side * number for number, row in enumerate(reversed(rows)))
 
@@ -673,7 +673,7 @@ ALLOWED = "b2-b3 (a move), b2xb3 (an attack), mine b2, build fire, end"
 
 
 def start(variant: str = "") -> Field:
-    """The first position on a board such as ``5x5``; the usual one is 6x6."""
+    """Return the first position on a board such as ``5x5``; the usual one is 6x6."""
     cls = board.of(variant)
     fire, water, grass = (Bits(unit | mirrored(unit, cls.SIZE)) for unit in cls.UNITS)
     units = Bits(fire | water | grass)
@@ -685,13 +685,13 @@ def start(variant: str = "") -> Field:
 
 
 def parse_position(text: str, variant: str = "") -> Field:
-    """Read the actions played, or a board and what belongs to it (see the module's text)."""
+    """Read the actions played, or a position (see the module's docstring)."""
     first = start(variant)
     return _parse_board(text, first) if is_board(text, ".=") else _parse_moves(text, first)
 
 
 def position_text(position: Field) -> str:
-    """The board in rows, and then all else."""
+    """Return the board in rows, and then the rest."""
     symbols = position.CELLS.symbols(contents_of(position))
     units = [symbol.partition("+")[0] or "." for symbol in symbols]
     rows = ("".join(units[row.start : row.stop]) for row in position.CELLS.rows)
@@ -724,18 +724,18 @@ def caption(position: Field) -> str:
 
 
 def cells_read(position: Field) -> list[range]:
-    """The cells of each row, the top row first."""
+    """Return the cells of each row, the top row first."""
     size = position.SIZE
     return [range(size * row, size * (row + 1)) for row in reversed(range(size))]
 
 
 def crystals_read(position: Field) -> list[int]:
-    """The cells with crystals, in the same order."""
+    """Return the cells with crystals, in the same order."""
     return [cell for row in cells_read(position) for cell in row if position.CRYSTALS >> cell & 1]
 
 
 def possessions(position: Field) -> list[tuple[int, int, int]]:
-    """The hits left of the base, the gold and the queue of the first player and the second."""
+    """Return the hits left of the base, the gold and the queue of the first and second player."""
     both = [
         (position.my_base, position.my_gold, position.my_queue),
         (position.their_base, position.their_gold, position.their_queue),
@@ -744,7 +744,7 @@ def possessions(position: Field) -> list[tuple[int, int, int]]:
 
 
 def entries(queue: int) -> list[tuple[int, int]]:
-    """The build queue: elements, counted from 0, and turns until they appear."""
+    """Return the build queue: elements, counted from 0, and turns until they appear."""
     parts = (queue >> 4 * number for number in range(length(queue)))
     return [((part & 3) - 1, part >> 2 & 3) for part in parts]
 
@@ -899,7 +899,7 @@ def _parse_queue(text: str) -> int:
 
 
 def _parse_rows(text: str, first: Field) -> dict[str, int]:
-    """The cells of each letter, the hits left of the bases, and the two planes of hits."""
+    """Return the cells of each letter, the hits left of the bases, and the two planes of hits."""
     rows = [row for row in ("".join(row.split()) for row in re.split(r"[/\n]", text)) if row]
     if len(rows) != first.SIZE:
         raise PositionError(
@@ -918,7 +918,7 @@ def _parse_rows(text: str, first: Field) -> dict[str, int]:
 
 
 def _put(token: str, cell: int, first: Field, found: dict[str, int]) -> None:
-    """Add what a cell has to what was found."""
+    """Add the content of a cell to *found*."""
     name, letter = cell_name(first, cell), token[0]
     for base, cells in zip("Bb", first.BASES, strict=True):
         if (cells >> cell & 1) != (letter == base):

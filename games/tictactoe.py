@@ -1,7 +1,7 @@
 """Tic-tac-toe: the smallest example of the contract.
 
-Rules: X and O take turns to mark an empty cell of a 3x3 board; X begins; three own marks
-in a row, column or diagonal win; a full board is a draw.
+Rules: X and O alternately mark an empty cell of a 3x3 board, X first.  Three own marks in a
+row, column or diagonal win; a full board is a draw.
 
 Values: 1 a win, 0 a draw, -1 a loss.
 
@@ -40,7 +40,7 @@ class Position(NamedTuple):
 
 @compiled
 def cell(position, index):
-    """0 an empty cell, 1 an x, 2 an o."""
+    """Return 0 for an empty cell, 1 for an x, 2 for an o."""
     mark = Bits(1) << Bits(index)
     if not (position.mine | position.theirs) & mark:
         return 0
@@ -89,7 +89,7 @@ def random_move(position, word):
 
 @compiled
 def evaluate(position):
-    """Lines without an opposing mark: 1 or 10 for one or two own marks, own minus theirs."""
+    """Score lines without an opposing mark, own minus theirs: 1 for one own mark, 10 for two."""
     total = 0
     for line in LINES:
         mine, theirs = popcount(position.mine & line), popcount(position.theirs & line)

@@ -1,17 +1,17 @@
 """The Royal Game of Ur by the Finkel, Masters and Blitz rules.
 
-Rules: two players race their pieces along a route and off the board; who brings all of them
-home first wins.  In the Finkel rules each enters on the own side, goes along the middle row,
-which both share, and leaves on the own side.  The squares of the routes, rosettes with a star::
+Rules: two players race their pieces along a route and off the board; whoever brings all of them
+home first wins.  In the Finkel rules each player enters on his own side, follows the middle row,
+which both share, and leaves on his own side.  The squares of the routes, rosettes with a star::
 
     light    4*  3   2   1           14* 13
     both     5   6   7   8*  9  10  11  12
     dark     4*  3   2   1           14* 13
 
 The player to move rolls four dice that show 0 or 1: the sum is 0 to 4 with probabilities
-1, 4, 6, 4, 1 of 16.  One piece, waiting or on the board, then moves on as many squares, and
+1, 4, 6, 4, 1 of 16.  One piece, waiting or on the board, then moves by as many squares, and
 home only by the exact number (from square 14 by a 1).  A piece cannot move to a square that
-holds another of its own.  It captures an opponent's piece in the shared part, which waits to
+holds another of its own side.  In the shared part it captures an opponent's piece, which waits to
 enter again; but on the shared rosette (8) a piece is safe.  A piece that moves to a rosette
 gives its owner another roll.  Moving is compulsory; without a legal move, as after a 0, the
 player passes.
@@ -31,33 +31,33 @@ another roll as well.
 Variants: ``finkel`` (the usual one) and ``masters`` with 7 pieces for each player, ``blitz``
 with 5; another number, 1 to 7, after a dash: ``finkel-2``.  Options after commas: ``captures``
 (they give another roll, as in Blitz) and ``unsafe`` (no square of Finkel is safe).  The rules
-are those of RoyalUr.net (github.com/RoyalUr/RoyalUr-Java, ``GameSettings``).
+follow RoyalUr.net (github.com/RoyalUr/RoyalUr-Java, ``GameSettings``).
 
-Values: 100 a win for the mover, -100 a loss, so the odds of a win are (value + 100) / 200.
+Values: 100 a win for the mover, -100 a loss, so the chance of a win is (value + 100) / 200.
 
-Play can go on for as long as the dice will have it, so no search reaches the end of all lines:
+Play can last as long as the dice will have it, so no search reaches the end of all lines:
 minimax needs a depth, and ``MAX_PLIES`` is just the longest line that a search has room for (a
 roll is a ply of it).  Value iteration, ``iterate``, solves the game with few pieces.
 
 Text: light's row with the pieces that wait before it, the shared row, dark's row, and who is to
-roll, or has rolled what.  Pieces are ``l`` and ``d``, and ``-`` is no square::
+roll, or what he has rolled.  Pieces are ``l`` and ``d``, and ``-`` is no square::
 
     7 *...--*. / ...*.... / 7 *...--*. light
     5 *...--l. / ...d.... / 5 *.d.--*. dark 3
 
-Pieces that are not there are home.  Moves are squares of the route, ``hand`` for pieces that
-wait: ``hand-4``, ``9-12``, ``14-home``; and ``pass``.
+Missing pieces are home.  Moves are squares of the route, with ``hand`` for waiting pieces:
+``hand-4``, ``9-12``, ``14-home``; and ``pass``.
 
-Encoding: a word for each player, seen by the mover.  Bit n is a piece on square n of the own
-route, and the number that waits is counted from bit 20 on: a word of 0 has all pieces home.
-Bits shift by the roll.  A move is the square it starts from, 0 for pieces that wait.
+Encoding: a word for each player.  Bit n is a piece on square n of his own route, and the number
+of waiting pieces is counted from bit 20 on: a word of 0 has all pieces home.  Bits shift by the
+roll.  A move is the square it starts from, 0 for waiting pieces.
 
-In a tablebase are the positions before a roll.  A layer has those in which one player has *a*
-pieces left to bring home, and the other *b*.  They are ranked by how many pieces of the mover, and
-of the other, are on shared squares; then by which squares these are, the mover's and the other's
-together being a number in base 3; then by the mover's own squares and the other's, as sets of them
-are counted from the smallest up.  The index counts ranks from the last down, so that play mostly
-leads to smaller ones.
+A tablebase has the positions before a roll.  A layer has those in which one player has *a* pieces
+left to bring home, and the other *b*.  They are ranked by how many pieces of the mover and of the
+other are on shared squares; then by which squares these are, the mover's and the other's together
+being a number in base 3; then by the mover's own squares and the other's, as sets counted from the
+smallest up.  The index counts ranks from the last down, so that play mostly leads to smaller
+numbers.
 """
 
 from __future__ import annotations
@@ -93,24 +93,24 @@ ROSETTES = Bits(1 << 0 | 1 << 4 | 1 << 9 | 1 << 14 | 1 << 18)
 
 FOUR_DICE = (0, (1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16))
 THREE_DICE = (1, (3 / 8, 3 / 8, 1 / 8, 1 / 8))
-"""The lowest roll, and the odds of that one and the next."""
+"""The lowest roll, and the probabilities of all rolls from it on."""
 
 
 @prints_board
 class Pieces(NamedTuple):
-    """A position: the pieces of the mover, and of the other, and what is rolled."""
+    """A position: the pieces of the mover and of the other, and the roll."""
 
     mine: Bits
     theirs: Bits
     roll: int
-    """-1 before it."""
+    """The roll, or -1 before it."""
     second: bool
-    """Whether the second player, dark, is to move; only texts and turns depend on it."""
+    """Whether the second player, dark, is to move; matters for texts and turns only."""
 
 
 @compiled
 def cell(position, index):
-    """0 an empty square, 1 a piece of light's, 2 one of dark's, 3 an empty rosette."""
+    """Return 0 for an empty square, 1 and 2 for light's and dark's pieces, 3 for a rosette."""
     light, dark = words(position)
     if (light & position.ROUTE) >> Bits(position.SQUARES[0][index]) & Bits(1):
         return 1
@@ -121,14 +121,14 @@ def cell(position, index):
 
 @compiled
 def words(position):
-    """The words of light and dark."""
+    """Return the words of light and dark."""
     mine, theirs = position.mine, position.theirs
     return (theirs, mine) if position.second else (mine, theirs)
 
 
 @compiled
 def targets(position):
-    """The squares that pieces can move to with the roll, each from another."""
+    """Return the squares to which pieces can move with the roll, each from a different one."""
     squares = position.mine & position.ROUTE
     sources = squares | Bits(position.mine >= WAITING)
     blocked = squares | (position.theirs & position.SAFE)
@@ -167,14 +167,14 @@ def play(position, move):
 
 @compiled
 def handed_over(position, mine, theirs):
-    """The position with these words before the other player's roll."""
+    """Return the position with these words before the other player's roll."""
     second = not position.second
     return position._replace(mine=theirs, theirs=mine, roll=NOT_ROLLED, second=second)
 
 
 @compiled
 def seen_by_other(position, square):
-    """The bit of a square on the other's route, if it is shared."""
+    """Return the bit of a square on the other's route, if it is shared."""
     if position.CROSSED and 11 < square < 17:
         return Bits(1) << Bits(28 - square)
     return Bits(1) << Bits(square)
@@ -182,7 +182,7 @@ def seen_by_other(position, square):
 
 @compiled
 def outcome(position):
-    """Only who has just moved can have brought the last piece home."""
+    """Check the other player: only the last to move can have brought his last piece home."""
     if position.theirs == Bits(0):
         return True, -100
     return False, 0
@@ -211,27 +211,27 @@ def key(position):
 
 @compiled
 def word_of(position):
-    """All but the player: two words of 23 bits, and the roll."""
+    """Pack all but the player: two words of 23 bits, and the roll."""
     roll = Bits(position.roll + 1)
     return position.mine | (position.theirs << Bits(23)) | (roll << Bits(46))
 
 
 @compiled
 def canonical(position):
-    """Players do not matter."""
+    """Return a key that is the same for both players."""
     return word_of(position), 0
 
 
-# The tablebase: positions before a roll, by the pieces that are left to bring home
+# The tablebase: positions before a roll, by the pieces left to bring home
 
 
 def _shared_patterns() -> tuple[Any, ...]:
     """Number the ways to put pieces of two players on the shared squares.
 
-    A pattern is a number in base 3 with a digit for each square: 1 a piece of the mover, 2 one of
-    the other.  Return the digits of the sets of squares, the rank of each pattern among those with
-    as many pieces of both, the patterns in this order (the mover's squares, and from bit 12 on the
-    other's), and where those with *m* and *n* pieces begin, at ``13 * m + n``.
+    A pattern is a number in base 3 with a digit for each square: 1 for a piece of the mover, 2 for
+    one of the other.  Return the digits of the sets of squares, the rank of each pattern among
+    those with the same numbers of pieces, the patterns in this order (the mover's squares, and from
+    bit 12 on the other's), and where those with *m* and *n* pieces begin, at ``13 * m + n``.
     """
     sets = np.arange(1 << MOST_SHARED)
     digits = sum((sets >> square & 1) * 3**square for square in range(MOST_SHARED))
@@ -249,7 +249,7 @@ def _shared_patterns() -> tuple[Any, ...]:
 
 
 MOST_SHARED = 12
-"""Squares of Masters and Blitz.  The eight of Finkel are the lowest digits, and come first."""
+"""The shared squares of Masters and Blitz; the eight of Finkel are the lowest digits."""
 
 _TABLES = _shared_patterns()
 DIGITS, PATTERN_RANKS, PATTERNS, PATTERN_FIRSTS = (
@@ -260,20 +260,20 @@ DIGITS, PATTERN_RANKS, PATTERNS, PATTERN_FIRSTS = (
 
 @compiled
 def pieces_left(position, word):
-    """The pieces of a player that are not home."""
+    """Return the number of a player's pieces that are not home."""
     return popcount(word & position.ROUTE) + (0 + (word >> Bits(20)))
 
 
 @compiled
 def own_squares(position, word):
-    """The squares of a player that nobody else comes to, side by side."""
+    """Return the squares of a player that nobody else comes to, side by side."""
     last = Bits(0) if position.CROSSED else (word >> Bits(9)) & Bits(48)
     return (word >> Bits(1)) & Bits(15) | last
 
 
 @compiled
 def shared_squares(position, word, other):
-    """The shared squares with pieces of a player, side by side; the *other*'s as the mover's."""
+    """Return the shared squares with a player's pieces, side by side, as on the mover's route."""
     squares = (word & position.SHARED) >> Bits(5)
     if position.CROSSED and other:
         middle = squares & Bits(0x7F)
@@ -285,7 +285,7 @@ def shared_squares(position, word, other):
 
 @compiled
 def layer(position):
-    """Layers by the pieces left: 1-1, 2-1, 2-2, 3-1, ..."""
+    """Return the layer by the pieces left: 1-1, 2-1, 2-2, 3-1, ..."""
     mine, theirs = pieces_left(position, position.mine), pieces_left(position, position.theirs)
     most, least = max(mine, theirs), min(mine, theirs)
     return most * (most - 1) // 2 + least - 1
@@ -339,7 +339,7 @@ def position_at(example, layer, index):
 
 @compiled
 def own_word(example, own, shared, left, other):
-    """The word of a player with *left* pieces, some on own squares and some on *shared* ones."""
+    """Return the word of a player with *left* pieces, some on own or *shared* squares."""
     squares = Bits(example.SETS[own])
     word = (squares & Bits(15)) << Bits(1) | (squares & Bits(48)) << Bits(9)
     if example.CROSSED and other:
@@ -351,24 +351,24 @@ def own_word(example, own, shared, left, other):
     return word | Bits(left - popcount(word)) << Bits(20)
 
 
-# What helps a search that has to stop before the end of the game
+# Heuristics for searches that stop before the end of the game
 
 
 @compiled
 def evaluate(position):
-    """10 for a piece that is home and 1 for one on the board, own minus the opponent's."""
+    """Score 10 for a piece that is home and 1 for one on the board, own minus the opponent's."""
     return cost(position, position.theirs) - cost(position, position.mine)
 
 
 @compiled
 def cost(position, word):
-    """The steps missing until all pieces are home."""
+    """Return what is missing until all pieces are home: 9 on the board, 10 waiting."""
     return 9 * popcount(word & position.ROUTE) + 10 * (0 + (word >> Bits(20)))
 
 
 @compiled
 def order(position, move, child):
-    """Another roll first, then what is gained, then the piece that is farthest on."""
+    """Order another roll first, then what is gained, then the most advanced piece."""
     again = child.second == position.second
     mine, theirs = (child.mine, child.theirs) if again else (child.theirs, child.mine)
     gained = cost(position, position.mine) - cost(position, mine)
@@ -379,7 +379,7 @@ def order(position, move, child):
 # Rules and numbers of pieces
 
 COLUMNS = ((0, 1, 2, 3, 6, 7), tuple(range(8)), (0, 1, 2, 3, 6, 7))
-"""Where the squares of each row are."""
+"""The columns of the squares of each row."""
 
 CELLS = Points(
     tuple((float(x), float(y)) for y, row in enumerate(COLUMNS) for x in row),
@@ -399,7 +399,7 @@ def _bits(squares: Iterable[int]) -> Bits:
 
 
 def _settings(variant: str) -> tuple[Any, ...]:
-    """The rules, the number of pieces, and options in alphabetical order."""
+    """Read the rules, the number of pieces, and options in alphabetical order."""
     rules, *options = variant.split(",")
     name, dash, number = rules.partition("-")
     if name not in USUAL or (dash and not re.fullmatch("[0-9]{1,9}", number)):
@@ -421,18 +421,18 @@ def _settings(variant: str) -> tuple[Any, ...]:
 
 
 def route(finkel: bool, dark: bool) -> tuple[int, ...]:
-    """The cells of a player's route."""
+    """Return the cells of a player's route."""
     cells = (3, 2, 1, 0, *range(6, 13), *((13, 5, 4) if finkel else (18, 19, 13, 5, 4)))
     mirrored = (*range(14, 20), *range(6, 14), *range(6))
     return tuple(mirrored[cell] for cell in cells) if dark else cells
 
 
 def _ranks(own: int, shared: int, pieces: int) -> dict[str, Any]:
-    """The constants of the tablebase: *own* and *shared* squares, and pieces of each player.
+    """Return the constants of the tablebase, by the own and shared squares and pieces of a player.
 
     ``SETS``: the sets of own squares, the smallest first, and ``SET_RANKS`` their ranks.
     ``WAYS[n]``: how many have at most *n* squares.  ``FIRSTS[((a * 8 + b) * 8 + m) * 8 + n]``: the
-    rank from which on, of *a* and *b* pieces left, *m* and *n* are on shared squares.
+    first rank where, with *a* and *b* pieces left, *m* and *n* are on shared squares.
     ``LAST[a * 8 + b]``: the index of rank 0.
     """
     sets = np.array(sorted(range(1 << own), key=lambda word: (word.bit_count(), word)), np.uint64)
@@ -474,7 +474,7 @@ VARIANTS = "finkel", "masters", "blitz", "finkel-2"
     about="finkel, masters or blitz, perhaps a number of pieces and options: finkel-2,captures",
 )
 def ruleset(name: str, pieces: int, *options: str) -> dict[str, Any]:
-    """The constants of rules, with a number of pieces and options."""
+    """Return the constants of rules, with a number of pieces and options."""
     finkel = name == "finkel"
     routes = route(finkel, dark=False), route(finkel, dark=True)
     length = len(routes[0])
@@ -511,7 +511,7 @@ Position = ruleset("finkel", 7)
 
 
 def start(variant: str = "") -> Pieces:
-    """All pieces wait, in a variant such as ``masters`` or ``finkel-2,captures``."""
+    """Return all pieces waiting, in a variant such as ``masters`` or ``finkel-2,captures``."""
     cls = ruleset.of(variant)
     waiting = Bits(cls.PIECES * WAITING)
     return cls(waiting, waiting, NOT_ROLLED, False)
@@ -548,7 +548,7 @@ def position_text(position: Pieces) -> str:
 
 
 def parse_position(text: str, variant: str = "") -> Pieces:
-    """Read a position (see the module's text); an empty text is the start."""
+    """Read a position (see the module's docstring); an empty text is the start."""
     empty = start(variant)
     return _parse_board(text, empty) if text.strip() else empty
 
@@ -593,7 +593,7 @@ def _parse_board(text: str, empty: Pieces) -> Pieces:
 
 
 def _parse_rows(rows: list[str], example: str) -> tuple[list[int], list[str]]:
-    """The numbers of pieces that wait for light and dark, and the contents of the cells."""
+    """Return how many pieces of light and dark wait, and the contents of the cells."""
     waiting, board = [], list[str]()
     for name, row, pattern in (
         ("light's", rows[0], "([0-9]) ?([.*ld]{4})-{0,2}([.*ld]{2})"),

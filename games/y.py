@@ -1,10 +1,10 @@
 """Y on triangles with sides of 2 to 19 cells.
 
-Rules: two players put stones of their colour on empty cells of a triangle of hexagons, by turns,
-the first player, x, first.  Who has a chain of neighbouring stones that touches all three sides
-wins; a corner belongs to two sides.  There is always a winner, and a stone more never does harm, so
-the first player wins with best play.  The swap rule is not played: whether to swap is said by the
-value of the first move.
+Rules: two players alternately put stones of their colour on empty cells of a triangle of hexagons;
+the first player is x.  A chain of neighbouring stones that touches all three sides wins; a corner
+belongs to two sides.  There is always a winner, and an extra stone never does harm, so the first
+player wins with best play.  The swap rule is not part of the game: the value of the first move
+tells whether to swap.
 
 Values: 1 a win, -1 a loss.
 
@@ -13,20 +13,19 @@ blanks may be left out), or a board, rows from the top, separated by line ends o
 first player, ``o`` the second, ``.`` empty.
 
 Encoding: one bit for each cell of a rhombus, row by row from the top, of which the board is the
-lower half, so the rows lie as those of Hex do (:mod:`cutnode.games.hex.cells`); on large boards in
-several words (:mod:`cutnode.contract.boards`).  A move is the number of a bit.  On the board of
-side 4::
+lower half, so the rows lie as in Hex (:mod:`cutnode.games.hex.cells`); on large boards in several
+words (:mod:`cutnode.contract.boards`).  A move is the number of a bit.  On the board of side 4::
 
               3
            6  7
         9 10 11
     12 13 14 15
 
-The neighbours of 10 are 9 and 11, 6 and 7, 13 and 14: a step is 1, 3 or 4, up or down.
+The neighbours of 10 are 9 and 11, 6 and 7, 13 and 14: steps of 1, 3 or 4, up or down.
 
-Who wins is found by *reduction*: each three cells in the shape of the board vote, and majorities
-are the cells of a board whose side is one cell shorter.  It has the same winner, and so has its
-last cell (J. van Rijswijck, "Search and evaluation in Hex", 2002).
+The winner is found by *reduction*: each three cells in the shape of the board vote, and the
+majorities are the cells of a board with sides one cell shorter.  It has the same winner, and so on
+down to a single cell (J. van Rijswijck, "Search and evaluation in Hex", 2002).
 """
 
 from __future__ import annotations
@@ -71,18 +70,18 @@ VALUE_LIMIT = 1
 UNIT = 100
 COLUMNS = "abcdefghijklmnopqrs"
 EARLY = 8
-"""Stones up to which a position is compared with all its images, not only with itself."""
+"""With at most this many stones a position is compared with its images."""
 
 
 @functools.cache
 def stones(words: int) -> Any:
-    """The fields: the stones of the mover and of the other."""
+    """Return the fields: the stones of the mover and of the other."""
     return fields("Stones", ("mine", "theirs"), words)
 
 
 @compiled
 def cell(position, index):
-    """0 an empty cell, 1 a stone of the first player, 2 one of the second."""
+    """Return 0 for an empty cell, 1 for a stone of the first player, 2 for one of the second."""
     place, mine, theirs = (
         single(position, position.BITS[index]),
         board(position, 0),
@@ -100,7 +99,7 @@ def bit_of(position, row, column):
 
 @compiled
 def place_of(position, bit):
-    """The row and the column of a cell, from 0."""
+    """Return the row and the column of a cell, from 0."""
     row = bit // position.SIDE
     return row, bit % position.SIDE + row + 1 - position.SIDE
 
@@ -122,7 +121,7 @@ def random_move(position, word):
 
 @compiled
 def random_result(position, word):
-    """All cells are filled: stones after the end do not change who has joined the sides."""
+    """Fill all cells at random: stones after the end do not change who has joined the sides."""
     free = free_cells(position)
     drawn = random_cells(position, free, (popcount(free) + 1) >> 1, word)
     return 1 if joins_sides(position, board(position, 0) | drawn) else -1
@@ -135,7 +134,7 @@ def play(position, move):
 
 @compiled
 def joins_sides(position, stones):
-    """Whether stones join all sides, by reduction, as if the other had all other cells."""
+    """Return whether stones join all sides, by reduction, with all other cells the other's."""
     for _ in range(position.SIDE - 1):
         left, right = stones >> (position.ROW - Bits(1)), stones >> position.ROW
         stones = (stones & (left | right)) | (left & right)
@@ -156,18 +155,18 @@ def key(position):
     return key_of_stones(position, board(position, 0), board(position, 1))
 
 
-# What can be seen without search
+# Results known without search
 
 
 @compiled
 def beside_chains(position, own, side):
-    """The cells next to chains that begin at a side, and those along it."""
+    """Return the cells next to chains that begin at a side, and those along it."""
     return side | neighbours(position, chain(position, own & side, own))
 
 
 @compiled(inline=False)
 def winning_cells(position, own, empty):
-    """Where a player joins all sides."""
+    """Return the cells on which a player joins all sides."""
     return (
         empty
         & beside_chains(position, own, position.LEFT)
@@ -178,9 +177,9 @@ def winning_cells(position, own, empty):
 
 @compiled(inline=False)
 def bridged(position, own, empty):
-    """Whether chains and bridges join all sides, whatever the other does.
+    """Return whether chains and bridges join all sides, whatever the other does.
 
-    A bridge is two empty cells next to a chain that are next to another one, too, or both along a
+    A bridge is two empty cells next to a chain that are also next to another chain, or lie along a
     side: if the other takes one of them, the player takes the other.  So no cell may be in two.
     """
     rest = own
@@ -208,7 +207,7 @@ def bridged(position, own, empty):
 
 @compiled
 def bounds(position, alpha, beta):
-    """Decided is who has joined the sides, who can now, and who cannot be kept from it."""
+    """Decide positions whose sides are joined, or can be now, or cannot be kept from it."""
     if outcome(position)[0]:
         return -1, -1
     mine, theirs, empty = board(position, 0), board(position, 1), free_cells(position)
@@ -221,7 +220,7 @@ def bounds(position, alpha, beta):
 
 @compiled
 def candidates(position, buffer, at):
-    """The cell that the opponent needs to join the sides; or all."""
+    """Write the cell that the opponent needs to join the sides, or all."""
     empty = free_cells(position)
     threats = winning_cells(position, board(position, 1), empty)
     return write(position, threats if threats else empty, buffer, at)
@@ -229,7 +228,10 @@ def candidates(position, buffer, at):
 
 @compiled
 def forced(position):
-    """Bounds leave one cell at most that the opponent needs, and the mover none."""
+    """Return the cell that the opponent needs to join the sides, if there is one.
+
+    Where bounds do not decide, the opponent has one such cell at most, and the mover none.
+    """
     threats = winning_cells(position, board(position, 1), free_cells(position))
     return lowest_index(threats) if threats else NO_MOVE
 
@@ -239,7 +241,7 @@ def plies_left(position):
     return popcount(free_cells(position))
 
 
-# What helps a search that has to stop before the end of the game
+# Heuristics for searches that stop before the end of the game
 
 
 @compiled
@@ -249,10 +251,10 @@ def order(position, move, child):
 
 @compiled(inline=False)
 def evaluate(position):
-    """The log-odds, in hundredths, that the mover wins if all cells are filled at random.
+    """Return the log-odds, in hundredths, that the mover wins if all cells are filled at random.
 
-    By reduction: an empty cell is won with one half, and a vote goes by the chances of its cells as
-    if they did not depend on each other (J. van Rijswijck, 2002).
+    By reduction: an empty cell is won with probability 1/2, and the chance of a majority is
+    computed as if its cells were independent (J. van Rijswijck, 2002).
     """
     mine, theirs = board(position, 0), board(position, 1)
     chances = scratch(position)
@@ -273,7 +275,7 @@ def evaluate(position):
 
 @compiled
 def vote(first, second, third):
-    """The chance of the majority of three cells, in shares of 2 ** 20, as theirs are."""
+    """Return the chance of the majority of three cells; all chances are in units of 2 ** -20."""
     a, b, c = int(word(first, 0)), int(word(second, 0)), int(word(third, 0))
     return (((a * b + b * c + c * a) << 20) - 2 * a * b * c) >> 40
 
@@ -283,7 +285,7 @@ def vote(first, second, third):
 
 @compiled
 def image(position, place, symmetry):
-    """A cell mirrored left and right (the bit 1), and then turned by so many thirds."""
+    """Return a cell mirrored left-right (bit 1), then turned by ``symmetry >> 1`` thirds."""
     row, column = place_of(position, place)
     if symmetry & 1:
         column = row - column
@@ -303,7 +305,7 @@ def images(position, cells, symmetry):
 
 @compiled
 def canonical(position):
-    """With few stones the smallest key of all images; later images are hardly met."""
+    """Return the smallest key of all images with few stones; later, images are hardly met."""
     mine, theirs = board(position, 0), board(position, 1)
     least, found = key_of_stones(position, mine, theirs), 0
     if popcount(mine | theirs) <= EARLY:
@@ -323,7 +325,7 @@ def canonical_move(position, move, symmetry):
 
 @compiled
 def original_move(position, move, symmetry):
-    """A mirror image of a board is mirrored once more; one that is only turned is turned on."""
+    """Mirror an image once more, or complete the turn of one that is only turned."""
     return image(position, move, symmetry if symmetry & 1 else (6 - symmetry) % 6)
 
 
@@ -331,10 +333,10 @@ def original_move(position, move, symmetry):
 
 
 def size(text: str) -> int:
-    """Read the cells of a side, as in ``11``."""
+    """Read the number of cells along a side, as in ``11``."""
     if not re.fullmatch("[0-9]{1,9}", text):
         raise PositionError(
-            f"{quoted(text)} is not a side of a triangle; write its cells, as in 11"
+            f"{quoted(text)} is not a side of a triangle; write its number of cells, as in 11"
         )
     return int(text)
 
@@ -344,7 +346,7 @@ VARIANTS = "11", "9", "7", "5"
 
 @variants(stones, usual="11", read=size, about="cells along a side, 2 to 19: 7")
 def triangle(side: int) -> dict[str, Any]:
-    """The constants of a board; :class:`PositionError` if there is none of that size."""
+    """Return the constants of a board; :class:`PositionError` if no board has that size."""
     if not 2 <= side <= 19:
         raise PositionError(
             f"there is no board of side {side}: a side has 2 to 19 cells, as in 11 or 7"
@@ -403,7 +405,7 @@ MOVE_PATTERN = r"[a-sA-S][0-9]{1,2}|[^\s,]+"
 
 
 def start(variant: str = "") -> Any:
-    """The empty board of a side such as ``7``; the usual one is 11."""
+    """Return the empty board of a side such as ``7``; the usual one is 11."""
     cls = triangle.of(variant)
     return cls(*[Bits(0)] * 2 * cls.WORDS)
 

@@ -387,7 +387,9 @@ def test_techniques_that_need_null_windows_are_refused():
         "mate_distance",
         "quiescence",
     ):
-        with pytest.raises(GameError, match=f"race has chance: a search with chance has no {name}"):
+        with pytest.raises(
+            GameError, match=f"race has chance: a search with chance cannot use {name}"
+        ):
             Searcher(race.Position(), techniques=[name, "deepening"])
     with pytest.raises(GameError, match=r"race has chance: mtdf cannot search it"):
         Searcher(race.Position(), driver="mtdf")

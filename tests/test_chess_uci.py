@@ -163,10 +163,10 @@ def test_settings(obey, line, name, value):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("setoption name Hash value 0", "Hash: it is 1..1048576, not '0'"),
+        ("setoption name Hash value 0", "Hash: must be 1..1048576, got '0'"),
         ("setoption name Hash", "Hash: '' is not a whole number"),
         ("setoption name Hash value 1e3", "Hash: '1e3' is not a whole number"),
-        ("setoption name Ponder value maybe", "Ponder: it is true or false, not 'maybe'"),
+        ("setoption name Ponder value maybe", "Ponder: must be true or false, got 'maybe'"),
         ("setoption name Hsh value 3", "there is no option 'Hsh'"),
         ("setoption", "there is no option ''"),
         ("xyzzy now", "info string 'xyzzy': there is no such command"),

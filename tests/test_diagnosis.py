@@ -432,13 +432,13 @@ MISTAKES = {
     "tuple_grow": (
         OVER,
         "t = ()\n    for i in range(3):\n        t = t + (i,)\n    return len(t) == 2, -1",
-        "NAME.outcome does not compile: t is of one type in one place and of another in another",
+        "NAME.outcome does not compile: t has one type in one place and another in another place",
     ),
     "try_except": (
         OVER,
         "try:\n        x = 1 // position.left\n    except ZeroDivisionError:\n        return "
         "True, -1\n    return False, 0",
-        "NAME.outcome does not compile: rules can catch Exception, and no errors of one kind",
+        "NAME.outcome does not compile: rules can only catch Exception, not errors of one kind",
     ),
     "with": (
         OVER,

@@ -341,9 +341,9 @@ def test_a_stop_ends_a_search_at_once(engine):
         ({"driver": "negascout"}, "a driver is one of alphabeta, mtdf, not 'negascout'"),
         ({"table": 0}, "at least 1 MiB"),
         ({"table": "64"}, "the size of a table in MiB is a whole number"),
-        ({"techniques": "table"}, "techniques are several names"),
-        ({"techniques": [7]}, "a technique is a name, or a Technique, not 7"),
-        ({"evaluation": 7}, "an evaluation is a name or a compiled function, not 7"),
+        ({"techniques": "table"}, "techniques must be several names"),
+        ({"techniques": [7]}, "a technique must be a name or a Technique, got 7"),
+        ({"evaluation": 7}, "evaluation must be a name or a compiled function, got 7"),
     ],
 )
 def test_engines_that_are_none(options, message):

@@ -6,7 +6,9 @@ only fall.
 
 from __future__ import annotations
 
+import functools
 import re
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -35,12 +37,33 @@ HABITS = {
 """A pattern and the most matches of it, by what to avoid."""
 
 
+def prose(path):
+    """The text of a page, or the comments and strings of a program."""
+    if path.suffix != ".py":
+        return path.read_text()
+    with path.open("rb") as file:
+        return "\n".join(
+            token.string.removeprefix("#")
+            for token in tokenize.tokenize(file.readline)
+            if tokenize.tok_name[token.type] in ("STRING", "COMMENT", "FSTRING_MIDDLE")
+        )
+
+
+@functools.cache
+def texts():
+    """All that people read, by its path, with the indentation of lines left out."""
+    return {
+        path.relative_to(ROOT): re.sub(r"\n[# ]*", "\n", prose(path))
+        for path in READ
+        if path.is_file()
+    }
+
+
 def matches(pattern):
     found = re.compile(pattern, re.M)
-    for path in READ:
-        if path.is_file():
-            for match in found.finditer(re.sub(r"\n[# ]*", "\n", path.read_text())):
-                yield f"{path.relative_to(ROOT)}: {match[0]!r}"
+    for path, text in texts().items():
+        for match in found.finditer(text):
+            yield f"{path}: {match[0]!r}"
 
 
 @pytest.mark.parametrize("habit", HABITS)

@@ -908,7 +908,7 @@ def test_the_command_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None
 
     with listen("127.0.0.1", 0) as taken:
         assert "cannot listen on" in failure("--port", str(taken.getsockname()[1]))
-    assert "more than 10" in failure("--memory", "10")
+    assert "got 10" in failure("--memory", "10")
     assert "raise --max-games" in failure("--games", "tictactoe,hex", "--max-games", "1")
     for host in ("http://a.example", "a.example:80", "a b", ""):
         assert f"'{host}' is not a host" in failure("--allow-host", host)

@@ -74,7 +74,7 @@ from cutnode.search.results import Statistics as Statistics
 from cutnode.search.results import TableUse as TableUse
 from cutnode.search.results import TreeStatistics as TreeStatistics
 from cutnode.search.searcher import Searcher as Searcher
-from cutnode.search.state_values import Iterated as Iterated
+from cutnode.search.state_values import ValueIterationResult as ValueIterationResult
 from cutnode.search.value_iteration import iterate as iterate
 from cutnode.search.value_proofs import ValueProof as ValueProof
 from cutnode.search.value_proofs import read_proofs as read_proofs

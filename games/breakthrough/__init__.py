@@ -2,20 +2,20 @@
 
 Rules: each player begins with two full rows of stones, the first player at the bottom.  A
 stone steps one row forward: straight or diagonally to an empty cell, or diagonally onto
-an opposing stone, which is captured.  Who first has a stone on the last row wins, as does
-who captures all stones.  There is always a move and never a draw.
+an opposing stone, which is captured.  Whoever first has a stone on the last row wins, as does
+a player who captures all stones.  There is always a move and never a draw.
 
 Values: 1 a win, -1 a loss.
 
 Text: moves such as ``a2a3 b7b6 a3xb4`` (columns from ``a`` at the left, rows from 1 at the
-bottom; an ``x`` before a capture may be left out, and so may the blanks), or a board, rows
+bottom; the ``x`` of a capture may be omitted, and so may the blanks), or a board, rows
 from the top, separated by line ends or ``/``, ``x`` the first player, ``o`` the second,
 ``.`` empty, and then who is to move: ``ooo/ooo/.../xxx/xxx x``.  Any board may be set up
 on which no player has more stones than at the beginning.
 
 Encoding: one bit for each cell, eight bits for each row, of which narrower boards leave
 the right ones empty.  The board is always seen by the mover, whose stones move up, so all
-rules are written once.  The usual board of 8 columns and 8 rows::
+rules are written once.  On the usual board of 8 columns and 8 rows::
 
     56 57 58 59 60 61 62 63      the mover wins here
     48 49 50 51 52 53 54 55
@@ -26,8 +26,8 @@ rules are written once.  The usual board of 8 columns and 8 rows::
      8  9 10 11 12 13 14 15
      0  1  2  3  4  5  6  7      the opponent wins here
 
-so steps are +7, +8 and +9, and after a move the rows change places.  A move is four times
-the cell where it begins plus 0 for a step to the left, 1 straight, 2 to the right.
+so steps are +7, +8 and +9, and after a move the rows change places.  The number of a move is
+four times the cell where it begins, plus 0 for a step to the left, 1 straight, 2 to the right.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ class Stones(NamedTuple):
     mine: Bits
     theirs: Bits
     second: bool
-    """Whether the second player is to move; only texts depend on it."""
+    """Whether the second player is to move; matters for texts only."""
 
 
 @compiled
 def cell(position, index):
-    """0 an empty cell, 1 a stone of the first player, 2 one of the second."""
+    """Return 0 for an empty cell, 1 for a stone of the first player, 2 for one of the second."""
     row, column = position.HEIGHT - 1 - index // position.WIDTH, index % position.WIDTH
     if position.second:
         row = position.HEIGHT - 1 - row
@@ -90,7 +90,7 @@ def cell(position, index):
 
 @compiled
 def diagonal(position, stones):
-    """The cells diagonally in front of stones that move up: those that they attack."""
+    """Return the cells diagonally in front of stones that move up: the cells they attack."""
     left = (stones << Bits(7)) & position.LEFT_ENDS
     return left | ((stones << Bits(9)) & position.RIGHT_ENDS)
 
@@ -103,19 +103,19 @@ def diagonal_down(position, stones):
 
 @compiled
 def flip(position, stones):
-    """The stones as the other player sees them, rows from the other end."""
+    """Return the stones as the other player sees them, with the rows in reverse order."""
     return bytes_reversed(stones) >> position.UNUSED
 
 
 @compiled
 def moves(position, buffer, at):
-    """Steps to the left, then straight, then to the right, each from the lowest row up."""
+    """Write steps to the left, then straight, then to the right, each from the lowest row up."""
     return moves_to(position, position.BOARD, buffer, at)
 
 
 @compiled
 def moves_to(position, cells, buffer, at):
-    """Those that end on some *cells*."""
+    """Write the moves that end on some *cells*."""
     mine = position.mine
     cells = cells & ~mine
     at = write((mine << Bits(7)) & cells & position.LEFT_ENDS, LEFT, buffer, at)
@@ -134,7 +134,7 @@ def write(ends, direction, buffer, at):
 
 @compiled
 def random_move(position, word):
-    """The number that is drawn counts through the three kinds of steps, as moves are listed."""
+    """Draw a number and count it through the three kinds of steps, in the order of moves."""
     mine, cells = position.mine, position.BOARD & ~position.mine
     left = (mine << Bits(7)) & cells & position.LEFT_ENDS
     straight = (mine << Bits(8)) & cells & ~position.theirs
@@ -142,7 +142,7 @@ def random_move(position, word):
     lefts, straights = popcount(left), popcount(straight)
     steps = lefts + straights
     number = int(high_product(word, Bits(steps + popcount(right))))
-    # No branches, as nobody could predict them.
+    # No branches: nobody could predict them.
     is_left, is_right = number < lefts, number >= steps
     ends = left if is_left else right if is_right else straight
     before = 0 if is_left else steps if is_right else lefts
@@ -152,7 +152,7 @@ def random_move(position, word):
 
 @compiled
 def end_of(move):
-    """The cell on which a move ends, alone."""
+    """Return the cell on which a move ends, as a bit."""
     return Bits(1) << Bits((move >> 2) + 7 + (move & 3))
 
 
@@ -175,24 +175,24 @@ def outcome(position):
 
 @compiled
 def key(position):
-    """The second player's positions differ from the first's in the highest bit."""
+    """Return a key whose highest bit tells the second player's positions from the first's."""
     return word_of(position, position.mine, position.theirs) ^ (Bits(position.second) << Bits(63))
 
 
 @compiled
 def word_of(position, mine, theirs):
-    """Side by side on the boards that are narrow enough, else a hash."""
+    """Pack the stones on boards that are narrow enough, else hash them."""
     if position.NARROW:
         return mine | (theirs << Bits(4))
     return mix(mine) ^ theirs
 
 
-# What can be seen without search
+# Results known without search
 
 
 @compiled
 def bounds(position, alpha, beta):
-    """Decided are finished games, two threats to win at once, races, and fights for last rows."""
+    """Decide finished games, double threats to win at once, races, and fights for the last rows."""
     if outcome(position)[0]:
         return -1, -1
     mine, theirs = position.mine, position.theirs
@@ -221,7 +221,7 @@ def bounds(position, alpha, beta):
 
 @compiled
 def fight(position, mine, theirs):
-    """The answers for the last three rows, of which *mine* attack the last one."""
+    """Return the results for the last three rows, of which *mine* attack the last one."""
     if not position.HAS_FIGHTS:
         return NEVER | NEVER << 3
     third = Bits(8 * (position.HEIGHT - 3))
@@ -232,15 +232,15 @@ def fight(position, mine, theirs):
 
 @compiled
 def content(mine, theirs):
-    """The digits of the lowest row: 1 for a stone of *theirs*, 2 for one of *mine*."""
+    """Return the digits of the lowest row: 1 for a stone of *theirs*, 2 for one of *mine*."""
     return TERNARY[theirs & Bits(31)] + 2 * TERNARY[mine & Bits(31)]
 
 
 @compiled
 def turns_to_spend(position, answers, attackers, row):
-    """The turns that the defender of a fight can spend elsewhere, the attacker to move.
+    """Return the turns that the defender of a fight can spend elsewhere, the attacker to move.
 
-    *attackers* are seen by the defender, as is the lowest *row* on which one stands.
+    *attackers* are seen by the defender, and so is the lowest *row* on which one stands.
     """
     turns = row - 1
     if position.HAS_TWO_FIGHTS:
@@ -251,7 +251,7 @@ def turns_to_spend(position, answers, attackers, row):
 
 @compiled
 def breaks_through(position, runners, mine, theirs, turns):
-    """Return whether a runner, the first to move, surely is on the last row after some *turns*.
+    """Return whether a runner, moving first, surely reaches the last row within *turns* turns.
 
     The opponent gets more than he can have: in each of his turns all his stones make all
     their steps, and stay as well, so *theirs* are all cells that he may have reached.  A
@@ -274,7 +274,7 @@ def breaks_through(position, runners, mine, theirs, turns):
 
 @compiled
 def takers(position):
-    """The stones of the mover that can take one that threatens to win with its next step."""
+    """Return the mover's stones that can take one that threatens to win with its next step."""
     return diagonal_down(position, position.theirs & position.SECOND_ROW) & position.mine
 
 
@@ -289,14 +289,17 @@ def forced(position):
 
 @compiled
 def candidates(position, buffer, at):
-    """Bounds leave at most one threat to win at once, and then it is taken."""
+    """Write the captures of the one stone (at most) that threatens to win, or all moves."""
     threat = position.theirs & position.SECOND_ROW
     return moves_to(position, threat if threat else position.BOARD, buffer, at)
 
 
 @compiled
 def plies_left(position):
-    """Each move is a step, and who has no other left must step on the last row and win."""
+    """Return a bound on the plies left: all moves are steps, and the last must win.
+
+    A player who has no other step left must step on the last row.
+    """
     mine = steps_left(position, position.mine)
     theirs = steps_left(position, flip(position, position.theirs))
     return min(2 * mine + 1, 2 * theirs + 2)
@@ -304,7 +307,7 @@ def plies_left(position):
 
 @compiled
 def steps_left(position, stones):
-    """The most steps that stones that move up can make without one to the last row."""
+    """Return the most steps that stones that move up can make without reaching the last row."""
     rows_below = 0
     for power in range(3):
         rows_below += popcount(stones & position.ROW_NUMBERS[power]) << power
@@ -313,15 +316,15 @@ def steps_left(position, stones):
 
 @compiled
 def order(position, move, child):
-    """Captures, of stones that are far on first, and steps that are guarded and not attacked."""
-    # Sets of all cells that are guarded or attacked are the same for all moves of a position.
+    """Order captures first, of far advanced stones, then steps guarded and not attacked."""
+    # A single cell is looked up: the sets of all guarded or attacked cells cost more.
     end = Bits((move >> 2) + 7 + (move & 3))
     mine, theirs = position.mine, position.theirs
     from_left = (mine << Bits(9) & position.RIGHT_ENDS) >> end & Bits(1)
     from_right = (mine << Bits(7) & position.LEFT_ENDS) >> end & Bits(1)
     by_left = (theirs >> Bits(7) & position.RIGHT_ENDS) >> end & Bits(1)
     by_right = (theirs >> Bits(9) & position.LEFT_ENDS) >> end & Bits(1)
-    # A stone that steps diagonally was a guard of the cell itself.
+    # A stone that steps diagonally used to guard the cell itself.
     guards = int(from_left) + int(from_right) - (move & 3 != STRAIGHT)
     score = 80 * (guards - int(by_left) - int(by_right))
     if theirs & end_of(move):
@@ -329,18 +332,18 @@ def order(position, move, child):
     return score
 
 
-# What helps a search that has to stop before the end of the game
+# Heuristics for searches that stop before the end of the game
 
 
 @compiled
 def evaluate(position):
-    """Stones, how far they are, and pairs of them side by side, own minus theirs."""
+    """Score stones, their advance, and pairs side by side, own minus theirs."""
     theirs = flip(position, position.theirs)
     return strength(position, position.mine) - strength(position, theirs)
 
 
 def row_weights(first: int) -> Bits:
-    """The weights of stones in every second row, for :func:`strength`."""
+    """Return the weights of stones in every second row, for :func:`strength`."""
     return Bits(sum((100 + 2 * row * row) << 48 - 8 * (row - first) for row in range(first, 8, 2)))
 
 
@@ -349,10 +352,10 @@ EVEN_ROWS, ODD_ROWS = row_weights(0), row_weights(1)
 
 @compiled
 def strength(position, stones):
-    """The worth of stones that move up, with weights that won matches 4 plies deep."""
+    """Return the worth of stones that move up, with weights that won matches 4 plies deep."""
     pairs = stones & ((stones & position.LEFT_ENDS) << Bits(1))
-    # The stones of each row, counted in its byte; then of every second row in 16 bits each, of
-    # which a product leaves the weighted sum in the highest.
+    # Count the stones of each row in its byte; then take every second row in 16 bits each, so that
+    # a product leaves the weighted sum in the highest 16.
     rows = stones - (stones >> Bits(1) & Bits(0x5555555555555555))
     rows = (rows & Bits(0x3333333333333333)) + (rows >> Bits(2) & Bits(0x3333333333333333))
     rows = (rows + (rows >> Bits(4))) & Bits(0x0F0F0F0F0F0F0F0F)
@@ -368,19 +371,19 @@ def evaluate_material(position):
 
 @compiled
 def noisy(position, buffer, at):
-    """Captures, and steps that win or would win with the next one."""
+    """Write captures, and steps that win or threaten to win with the next one."""
     return moves_to(position, position.theirs | position.LAST_ROWS, buffer, at)
 
 
 @compiled
 def extension(position, move, child):
-    """One for a threat to win with the next step: there is little choice then."""
+    """Extend by one for a threat to win with the next step: there is little choice then."""
     return 1 if end_of(move) & position.LAST_ROWS else 0
 
 
 @compiled
 def skip(position):
-    """Not with few stones left, nor when the opponent threatens to win at once.
+    """Allow a null move unless stones are few or the opponent threatens to win at once.
 
     Of 2900 solved positions without such a threat in which a pass would win (random play on
     boards of 4x5 to 6x5), there were three in which no move wins.
@@ -391,14 +394,14 @@ def skip(position):
 
 @compiled
 def passed(position):
-    """The same board with the other to move."""
+    """Return the same board with the other to move."""
     mine, theirs = flip(position, position.theirs), flip(position, position.mine)
     return position._replace(mine=mine, theirs=theirs, second=not position.second)
 
 
 @compiled
 def features(position):
-    """Moves, stones, cells attacked, and opposing stones attacked."""
+    """Return moves, stones, cells attacked, and opposing stones attacked."""
     other = passed(position)
     mine, theirs = diagonal(position, position.mine), diagonal(position, other.mine)
     return (
@@ -416,7 +419,7 @@ def features(position):
 
 @compiled
 def mirror(position, stones):
-    """The stones with left and right exchanged: the bits of each row reversed."""
+    """Mirror the stones left-right: reverse the bits of each row."""
     odd = Bits(0x5555555555555555)
     stones = ((stones >> Bits(1)) & odd) | ((stones & odd) << Bits(1))
     odd = Bits(0x3333333333333333)
@@ -428,7 +431,7 @@ def mirror(position, stones):
 
 @compiled
 def canonical(position):
-    """Of a position and its mirror image, whichever key is smaller; players do not matter."""
+    """Return the smaller key of a position and its mirror image, the same for both players."""
     word = word_of(position, position.mine, position.theirs)
     mine, theirs = mirror(position, position.mine), mirror(position, position.theirs)
     image = word_of(position, mine, theirs)
@@ -461,7 +464,7 @@ VARIANTS = "8x8", "6x6", "5x6", "5x5"
     about="columns and rows of the board, 2x4 to 8x8: 6x6",
 )
 def board(width: int, height: int) -> dict[str, Any]:
-    """The constants of a board; :class:`PositionError` if there is none of that size."""
+    """Return the constants of a board; :class:`PositionError` if no board has that size."""
     if not (2 <= width <= 8 and 4 <= height <= 8):
         raise PositionError(
             f"there is no board of {width}x{height}: a board has 2 to 8 columns "
@@ -513,7 +516,7 @@ MOVE_PATTERN = r"[a-hA-H][1-8][xX]?[a-hA-H][1-8]|[^\s,]+"
 
 
 def start(variant: str = "") -> Stones:
-    """Two full rows each on a board of a size such as ``6x6``; the usual one is 8x8."""
+    """Return two full rows each on a board of a size such as ``6x6``; the usual one is 8x8."""
     cls = board.of(variant)
     home = cls.FIRST_ROW | cls.SECOND_ROW
     return cls(Bits(home), Bits(home << 8 * (cls.HEIGHT - 2)), False)
@@ -524,7 +527,7 @@ def mover(position: Stones) -> str:
 
 
 def parse_move(position: Stones, text: str) -> int:
-    """Read a move such as ``a2a3`` or ``a2xb3``; an ``x`` says that it captures."""
+    """Read a move such as ``a2a3`` or ``a2xb3``; an ``x`` requires a capture."""
     match = re.fullmatch("([a-h])([1-8])(x?)([a-h])([1-8])", text.lower())
     if not match:
         raise PositionError(f"{quoted(text)} is not a move; moves are written as in a2a3")

@@ -1,20 +1,21 @@
-"""Fights for the last three rows, decided beforehand for all ways in which stones can stand there.
+"""Fights for the last three rows: tables of results for all ways in which stones can stand there.
 
 Seen from the player who moves up, the *attacker*: his stones on the two rows before the last one
-against those of the *defender* on all three.  A defending stone that leaves these rows never comes
-back, which helps the attacker: here it stays.  What else stands on the board gives both players
-moves elsewhere: the defender may always pass here.  Four numbers of *turns* of his, up to 6, are
-kept for each fight:
+against the *defender*'s on all three.  A defending stone that leaves these rows never comes
+back, which helps the attacker: here it stays.  The rest of the board gives both players moves
+elsewhere: the defender may always pass here.  Four numbers of *turns* of the defender, up to 6, are
+stored for each fight:
 
-* how many the defender gets at most before the attacker is on the last row, whatever he does, if
-  the attacker moves first, and if he does (``NEVER``: the attacker does not get there);
-* how many the defender can spend elsewhere in all, whenever he likes, and has not lost before he
-  has spent the last, if the attacker moves first: if no attacking stones can join, and if one
-  can appear on any cell of the third row in any turn, which is more than the rules allow.
+* the most turns that the defender gets before the attacker is on the last row, whatever the
+  defender does, if the attacker moves first, and if the defender does (``NEVER``: the attacker does
+  not get there);
+* how many turns in all the defender can spend elsewhere, whenever he likes, without having lost
+  before the last one, if the attacker moves first: once if no attacking stones can join, and once
+  if one may appear on any cell of the third row in any turn, which is more than the rules allow.
 
-So a player who breaks through at one end and there leaves the other fewer turns than he can spend
-away from the other end, or as many, wins, as long as no stone stands in both fights.  (The first
-two questions: A. Isaac and R. Lorentz, "Using partial tablebases in Breakthrough", 2016.)
+So a player wins if the other gets at most as many turns before the breakthrough at one end as the
+player himself can spend away from the other end, as long as no stone stands in both fights.  (The
+first two numbers: A. Isaac and R. Lorentz, "Using partial tablebases in Breakthrough", 2016.)
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ NEVER = 7
 """More turns than anyone can spend."""
 
 WIDEST = 5
-"""Columns, of 3.8 MB of answers; six would make them 68 MB."""
+"""The widest board with a table of fights, which takes 3.8 MB; for six columns it takes 68 MB."""
 
 TERNARY = Constant(
     "breakthrough.ternary",
@@ -50,10 +51,10 @@ Step = tuple[Cells, Cells]
 
 @functools.cache
 def fights(width: int) -> np.ndarray:
-    """The answers for boards of so many columns, three bits each, in the order above.
+    """Return the results for boards of *width* columns, three bits each, in the order above.
 
-    The index has a digit for each cell, from the third row to the last and from the right to the
-    left: 0 empty, 1 a defender, 2 an attacker, of base 3, and of base 2 on the last row.
+    The index has a digit for each cell, from the third row to the last and from right to left:
+    0 empty, 1 a defender, 2 an attacker, in base 3, and in base 2 on the last row.
     """
     attacks = [*_steps(width, ATTACKER, THIRD, SECOND)]
     replies = [s for row in (GOAL, SECOND) for s in _steps(width, DEFENDER, row, row + 1)]
@@ -77,7 +78,7 @@ def fights(width: int) -> np.ndarray:
 
 
 def _cells(width: int, contents: dict[tuple[int, int], int]) -> Cells:
-    """The fights in which some cells, of a row and a column each, have these contents."""
+    """Return the fights in which some cells, given by row and column, have these contents."""
     index: list[Any] = [slice(None)] * (ROWS * width)
     for (row, column), content in contents.items():
         index[(ROWS - row) * width - 1 - column] = content
@@ -85,14 +86,14 @@ def _cells(width: int, contents: dict[tuple[int, int], int]) -> Cells:
 
 
 def _step(width: int, changes: dict[tuple[int, int], tuple[int, int]]) -> Step:
-    """The fights before a step and after it, from the contents of its cells."""
+    """Return the fights before a step and after it, from the contents of its cells."""
     before = {cell: contents[0] for cell, contents in changes.items()}
     after = {cell: contents[1] for cell, contents in changes.items()}
     return _cells(width, before), _cells(width, after)
 
 
 def _steps(width: int, stone: int, row: int, to: int) -> Iterator[Step]:
-    """The steps of a player from a row to the next: aside he may also take."""
+    """Yield the steps of a player from a row to the next; diagonally he may also capture."""
     for column in range(width):
         for end in range(max(column - 1, 0), min(column + 2, width)):
             for taken in (EMPTY,) if end == column else (EMPTY, DEFENDER + ATTACKER - stone):
@@ -100,7 +101,7 @@ def _steps(width: int, stone: int, row: int, to: int) -> Iterator[Step]:
 
 
 def _turns_left(ready: Any, attacks: list[Step], replies: list[Step]) -> tuple[Any, Any]:
-    """The defender's turns until the attacker is on the last row, who moves first or second."""
+    """Return the defender's turns until an attacker who moves first or second has won."""
     first = np.where(ready, 0, NEVER).astype(np.int16)
     second = np.full_like(first, NEVER)
     for turns in range(1, NEVER):
@@ -114,13 +115,13 @@ def _turns_left(ready: Any, attacks: list[Step], replies: list[Step]) -> tuple[A
 
 
 def _turns_to_spend(ready: Any, attacks: list[Step], replies: list[Step]) -> Any:
-    """The defender's turns elsewhere, if the attacker moves first."""
+    """Return the defender's turns elsewhere, if the attacker moves first."""
     turns = np.zeros(ready.shape, np.int16)
-    left = np.ones_like(ready)  # where he can spend all but one of so many
+    left = np.ones_like(ready)  # where he can spend one turn fewer
     for spent in range(1, NEVER):
         holds = np.zeros_like(ready)
         while True:
-            # After each of the attacker's moves he spends one, or replies and holds.
+            # After each of the attacker's moves he spends a turn, or replies and holds.
             answered = left.copy()
             for before, after in replies:
                 answered[before] |= holds[after]

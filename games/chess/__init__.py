@@ -1,23 +1,21 @@
 """Chess, by the rules of FIDE, from any position of chess or Chess960.
 
-Rules: those of https://handbook.fide.com (laws of chess, E01).  A game is drawn when a
+Rules: the FIDE laws of chess (E01, https://handbook.fide.com).  A game is drawn when a
 position occurs for the third time, after fifty moves of each player without a capture or a
-move of a pawn, and when neither player has the pieces to give mate.
+pawn move, and when neither player has the pieces to give mate.
 
 Values: 1 a win, 0 a draw, -1 a loss.
 
-Text: a position is written as FEN.  Read are also FEN without its two counters, or with the
-operations of EPD behind it (``hmvc`` and ``fmvn`` are the counters), and castling as X-FEN and
-Shredder-FEN write it (castling rights without king or rook at home, and en passant squares that no
-pawn can have passed, are left out, and a note says so); FEN and moves from there, ``FEN moves
-e2e4`` as in UCI;
-the moves from the start, with or without numbers (``1. e4 e5 2. Nf3``); and ``960:518``, a start
-position of Chess960 by its number.  Moves are written in the usual short form (SAN), and read
-in that or as UCI writes them (``games/chess/notation.py``).
+Text: a position is written as FEN.  Also accepted are FEN without its two counters, or followed by
+the operations of EPD (``hmvc`` and ``fmvn`` are the counters), and castling rights as in X-FEN and
+Shredder-FEN (castling rights without king or rook at home, and en passant squares that no pawn can
+have passed, are dropped with a note); FEN and moves from there, ``FEN moves e2e4`` as in UCI; the
+moves from the start, with or without numbers (``1. e4 e5 2. Nf3``); and ``960:518``, a start
+position of Chess960 by its number.  Moves are written in short algebraic notation (SAN), and read
+in SAN or as UCI writes them (``games/chess/notation.py``).
 
 Encoding: boards have a bit for each square as the mover sees it (``games/chess/squares.py``), so
-they are turned upside down with each move.  A move is described in
-``games/chess/generator.py``.
+each move turns them upside down.  Moves are described in ``games/chess/generator.py``.
 """
 
 from __future__ import annotations
@@ -100,10 +98,10 @@ from cutnode.games.chess.planes import planes as planes
 from cutnode.games.chess.squares import DARK, UPSIDE_DOWN
 
 MAX_MOVES = 218
-"""R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1 has so many."""
+"""Reached in R6R/3Q4/1Q4Q1/4Q3/2Q4Q/Q4Q2/pp1Q4/kBNN1KB1 w - - 0 1."""
 
 MAX_PLIES = 11797
-"""The longest game under the rule of fifty moves."""
+"""The longest game under the fifty-move rule."""
 
 REPETITIONS = 3
 DECISIVE = True
@@ -119,12 +117,15 @@ USUAL_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 DRAWN_CLOCK = 100
 LATE_CLOCK = 36
-"""No search is asked to go deeper than ``DRAWN_CLOCK`` less this."""
+"""The clock from which on it is part of the key.
+
+No search goes deeper than ``DRAWN_CLOCK`` less this.
+"""
 
 
 @prints_board
 class Position(NamedTuple):
-    """A position: pieces of the mover and of the other player, and those of each kind."""
+    """A position: the pieces of the mover, of the other player, and of each kind."""
 
     mine: Bits
     theirs: Bits
@@ -137,15 +138,15 @@ class Position(NamedTuple):
     castling: Bits
     """The rooks, of both players, that may castle."""
     passant: Bits
-    """The square that a pawn has just passed with two steps, if it can be taken there."""
+    """The square that a pawn has just passed with a double step, if it can be captured there."""
     clock: int
-    """The plies since a capture or a move of a pawn."""
+    """Plies since the last capture or pawn move."""
     ply: int
-    """The plies since the start of the game; odd when black is to move."""
+    """Plies since the start of the game; odd when black is to move."""
     placed: int
-    """What the pieces are worth where they stand (``games/chess/evaluation.py``)."""
+    """The sum of piece-square weights (``games/chess/evaluation.py``)."""
     zobrist: Bits
-    """A hash of what stands where, who moves, castling and capturing in passing."""
+    """A hash of the pieces, the side to move, castling rights and en passant."""
 
 
 def random_words(count: int, seed: int) -> list[int]:
@@ -154,22 +155,22 @@ def random_words(count: int, seed: int) -> list[int]:
 
 ZOBRIST = Constant("chess.zobrist", np.array(random_words(14 * 64, seed=1), np.uint64))
 """A random word for each kind of piece of white and of black on each square of white's view,
-then for rooks that may castle, and for squares that were passed."""
+then for rooks that may castle, and for en passant squares."""
 
 BLACK = Bits(mix(2))
-"""Part of the hash when black is to move."""
+"""The part of the hash when black is to move."""
 
 
 @compiled
 def hashed(kind, other, black, square):
-    """The word of a piece on a square as the mover sees it."""
+    """Return the word of a piece on a square as the mover sees it."""
     color = 6 * (other ^ black)
     return Bits(ZOBRIST[((color + kind) << 6) | (square ^ (UPSIDE_DOWN * black))])
 
 
 @compiled
 def rights_hashed(squares, part, black):
-    """The words of rooks that may castle (part 0) or of a square that was passed (1)."""
+    """Return the words of rooks that may castle (part 0) or of an en passant square (1)."""
     word = Bits(0)
     while squares:
         square = lowest_index(squares) ^ (UPSIDE_DOWN * black)
@@ -180,7 +181,7 @@ def rights_hashed(squares, part, black):
 
 @compiled
 def cell(position, index):
-    """0 an empty square, 1 to 6 a piece of white's, 7 to 12 one of black's."""
+    """Return 0 for an empty square, 1 to 6 for a piece of white's, 7 to 12 for one of black's."""
     black = position.ply & 1
     piece = Bits(1) << Bits(index if black else index ^ UPSIDE_DOWN)
     if not (position.mine | position.theirs) & piece:
@@ -281,7 +282,7 @@ def play(position, move):
 
 @compiled
 def hash_after(position):
-    """The hash once the other player is to move; what has been passed cannot be taken then."""
+    """Return the hash with the other player to move, without the right to capture en passant."""
     zobrist = position.zobrist ^ BLACK
     if position.passant:
         zobrist ^= rights_hashed(position.passant, 1, position.ply & 1)
@@ -290,7 +291,7 @@ def hash_after(position):
 
 @compiled
 def handed_over(position, clock, zobrist):
-    """The position as the other player sees it, who is to move, with another clock and hash."""
+    """Return the position as the other player sees it, to move, with another clock and hash."""
     return Position(
         bytes_reversed(position.theirs),
         bytes_reversed(position.mine),
@@ -311,7 +312,7 @@ def handed_over(position, clock, zobrist):
 
 @compiled(inline=False)
 def passed(position, square):
-    """The position with a square marked as passed, if a pawn can be taken there."""
+    """Return the position with an en passant square, if a pawn can be captured there."""
     bit = Bits(1) << Bits(square)
     king = lowest_index(position.kings & position.mine)
     pawns = sides(bit >> Bits(8)) & position.pawns & position.mine
@@ -337,7 +338,7 @@ def outcome(position):
 
 @compiled
 def surely_moves(position):
-    """Return whether some piece is not pinned and can move, if that is cheap to see."""
+    """Return whether an unpinned piece can surely move, if that is cheap to see."""
     king = lowest_index(position.kings & position.mine)
     occupied = position.mine | position.theirs
     steps = (position.pawns & position.mine) << Bits(8) & ~occupied
@@ -346,7 +347,7 @@ def surely_moves(position):
 
 @compiled
 def key(position):
-    """The clock is a part of it where a search can come near its end."""
+    """Return the hash, with the clock where a search can come near its end."""
     if position.clock < LATE_CLOCK:
         return position.zobrist
     return position.zobrist ^ mix(Bits(position.clock))
@@ -364,13 +365,13 @@ def reversible(position, child):
 
 @compiled
 def drawn(position):
-    """After fifty moves of each, and where pieces cannot give mate."""
+    """Return whether the fifty-move rule applies, or neither player can mate."""
     return position.clock >= DRAWN_CLOCK or cannot_mate(position)
 
 
 @compiled
 def cannot_mate(position):
-    """Bare kings, with one knight or bishop, or with bishops on squares of one colour."""
+    """Return whether there are only kings, one minor piece, or bishops on squares of one colour."""
     if position.pawns | position.rooks | position.queens:
         return False
     minor = position.knights | position.bishops
@@ -380,7 +381,7 @@ def cannot_mate(position):
     return position.knights == Bits(0) and (dark == Bits(0) or dark == position.bishops)
 
 
-# What helps a search that has to stop before the end of the game
+# Heuristics for searches that stop before the end of the game
 
 
 @compiled
@@ -390,19 +391,19 @@ def check(position):
 
 @compiled
 def pattern(position, move):
-    """The piece and its square of arrival."""
+    """Return the piece and its target square."""
     return move >> 6
 
 
 @compiled
 def extension(position, move, child):
-    """One for a check."""
+    """Extend checks by one."""
     return 1 if checkers(child) else 0
 
 
 @compiled
 def skip(position):
-    """Not in check, nor with pawns and a single piece: there it can be bad to have to move."""
+    """Allow a null move unless in check, or with one piece at most and pawns (zugzwang)."""
     pieces = position.mine & ~(position.pawns | position.kings)
     allowed = without_lowest(pieces) != Bits(0) and not check(position)
     return allowed, handed_over(position, position.clock + 1, hash_after(position))
@@ -414,7 +415,7 @@ def skip(position):
 @compiled
 def position_at(example, layer, index):
     found = ending_at(example, layer, index)
-    return found if found.castling else with_sums(found)  # of no position: men may share a square
+    return found if found.castling else with_sums(found)  # castling: no position, men may overlap
 
 
 @compiled
@@ -424,7 +425,7 @@ def retreat(position, number):
 
 @compiled
 def with_sums(position):
-    """The position with its hash, and the worth of its men, of which there are four at most."""
+    """Return the position with its hash and piece-square sum; it has at most four men."""
     black = position.ply & 1
     placed, zobrist = 0, BLACK if black else Bits(0)
     men = position.mine | position.theirs
@@ -446,12 +447,12 @@ def with_sums(position):
 
 
 def start(variant: str = "") -> Position:
-    """The first position of the usual game (see :func:`parse_position` for Chess960)."""
+    """Return the first position of the usual game (see :func:`parse_position` for Chess960)."""
     return parse_position(USUAL_START, variant)
 
 
 def parse_position(text: str, variant: str = "") -> Position:
-    """Read FEN, the moves from the start, or a start of Chess960 (see the module's text)."""
+    """Read FEN, the moves from the start, or a start of Chess960 (see the module's docstring)."""
     if variant:
         raise PositionError(
             f"chess has no variant {quoted(variant)}; a start of Chess960 is the position 960:518"
@@ -487,7 +488,7 @@ def mover(position: Position) -> str:
 
 
 def record_text(start: Position, moves: list[str], about: dict[str, Any]) -> str:
-    """A game as PGN, from whatever position it began with."""
+    """Return a game as PGN, from whatever position it began with."""
     black = start.ply & 1
     tags = {"Date": str(about["date"]).replace("-", ".")}
     tags |= zip(("Black", "White") if black else ("White", "Black"), about["players"], strict=True)
@@ -501,13 +502,13 @@ def record_text(start: Position, moves: list[str], about: dict[str, Any]) -> str
 
 
 def parse_record(text: str) -> tuple[str, list[str]]:
-    """The first position of a game in PGN, and its moves."""
+    """Return the first position of a game in PGN, and its moves."""
     tags, moves = read_pgn(text)
     return tags.get("FEN", ""), moves
 
 
 def set_up(placement: Placement) -> Position:
-    """The position with what a placement tells; all sums are made anew."""
+    """Return the position of a placement, with all sums computed anew."""
     black = int(placement.black)
     view = UPSIDE_DOWN * black
     mine, theirs, placed, zobrist = 0, 0, 0, BLACK * black

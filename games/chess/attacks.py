@@ -1,14 +1,13 @@
 """Attacks of pieces: leapers by tables, sliders by subtraction.
 
-A slider on a line sees as far as the first piece in its way, and that one.  With the slider's
-bit *s* and the pieces *o* on the line, ``o - 2s`` borrows from the first piece above the
-slider, so it differs from ``o`` in just the squares that are seen; upside down the same is
-true of those below.  Rows, which stay as they are when a board is turned upside down, are
-looked up.
+A slider on a line sees up to and including the first piece in its way.  With the slider's bit *s*
+and the pieces *o* on the line, ``o - 2s`` borrows from the first piece above the slider, so it
+differs from ``o`` in just the squares that are seen; upside down the same is true of the squares
+below.  Rows, which stay as they are when a board is turned upside down, are looked up.
 
-Tables of 840 KB instead, found by magic multiplication or by ``pext``, count lines in bulk 1.25 and
-1.4 to 1.5 times as fast; where every move is made, the first gain nothing, and the second a
-twentieth, on processors that have it.
+Tables of 840 KB instead, with magic multiplication or ``pext``, make bulk counts of sliders' moves
+1.25 and 1.4 to 1.5 times as fast; where every move is made, the former gain nothing, and the latter
+a twentieth, on processors that have the instruction.
 
 Source: hyperbola quintessence, G. Lozano and A. Matthies (2007).
 """
@@ -36,7 +35,7 @@ KING_STEPS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 
 
 
 def squares_from(square: int, step: tuple[int, int], most: int = 8) -> list[int]:
-    """The squares from a square on, in steps across and along, while there is a board."""
+    """Return the squares beyond a square, by steps across and along, up to the edge."""
     found: list[int] = []
     file, row = square % 8 + step[0], square // 8 + step[1]
     while 0 <= file < 8 and 0 <= row < 8 and len(found) < most:
@@ -50,7 +49,7 @@ def word_of(squares: list[int]) -> int:
 
 
 def leaps(steps: tuple[tuple[int, int], ...]) -> np.ndarray:
-    """For each square where a piece leaps to."""
+    """Return for each square the squares to which a piece leaps."""
     return np.array(
         [
             word_of([to for step in steps for to in squares_from(square, step, 1)])
@@ -61,7 +60,7 @@ def leaps(steps: tuple[tuple[int, int], ...]) -> np.ndarray:
 
 
 def lines(across: int, along: int) -> np.ndarray:
-    """For each square the others on a line through it."""
+    """Return for each square the other squares on a line through it."""
     return np.array(
         [
             word_of(squares_from(square, (across, along)))
@@ -73,7 +72,7 @@ def lines(across: int, along: int) -> np.ndarray:
 
 
 def row_attacks() -> np.ndarray:
-    """For each file of a slider and the six inner pieces of its row: the files that it sees."""
+    """Return the files that a slider sees, by its file and the six inner squares of its row."""
     seen = np.zeros(8 * 64, np.uint64)
     for file in range(8):
         for pieces in range(64):
@@ -86,7 +85,7 @@ def row_attacks() -> np.ndarray:
 
 
 def betweens() -> np.ndarray:
-    """For each two squares on a line those between them, else none."""
+    """Return for any two squares on a line the squares between them, else none."""
     found = np.zeros(64 * 64, np.uint64)
     for square in range(64):
         for step in KING_STEPS:
@@ -117,13 +116,13 @@ def king_attacks(square):
 
 @compiled
 def pawn_attacks(pawns):
-    """The attacks of pawns that go up."""
+    """Return the attacks of pawns that go up."""
     return ((pawns & NOT_A) << Bits(7) | (pawns & NOT_H) << Bits(9)) & ALL
 
 
 @compiled
 def line_attacks(slider, occupied, line):
-    """The squares a slider sees on a line that is not a row; *slider* is its bit."""
+    """Return the squares a slider sees on a line that is not a row; *slider* is its bit."""
     pieces = occupied & line
     up = (pieces - slider - slider) & ALL
     turned = bytes_reversed(slider)
@@ -149,5 +148,5 @@ def bishop_attacks(square, occupied):
 
 @compiled
 def between(square, other):
-    """The squares between two on a line; none if they are on none."""
+    """Return the squares between two squares on a line; none if they share no line."""
     return Bits(BETWEEN[64 * square + other])

@@ -1,4 +1,4 @@
-"""A board and what is attacked on it, as one player sees them; what he is worth is written once."""
+"""A board and its attacks as one player sees them, so that every term is written once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class Board(NamedTuple):
-    """The pieces of a player and of the other, and those of each kind."""
+    """The pieces of a player, of the other, and of each kind."""
 
     mine: Bits
     theirs: Bits
@@ -63,7 +63,7 @@ def board_of(position):
 
 @compiled
 def turned(board):
-    """The board as the other player sees it."""
+    """Return the board as the other player sees it."""
     return Board(
         bytes_reversed(board.theirs),
         bytes_reversed(board.mine),
@@ -92,19 +92,19 @@ def turned_attacks(attacks):
 
 @compiled
 def sides(squares):
-    """The squares to the left and the right of some."""
+    """Return the squares to the left and right of some squares."""
     return (squares & NOT_A) >> Bits(1) | (squares & NOT_H) << Bits(1)
 
 
 @compiled
 def pawn_attacks_down(pawns):
-    """The attacks of the other player's pawns: from there pawns that go up attack them."""
+    """Return the squares that pawns going down attack, and whence pawns going up attack them."""
     return (pawns & NOT_A) >> Bits(9) | (pawns & NOT_H) >> Bits(7)
 
 
 @compiled
 def fill_up(squares):
-    """Some squares and all above them."""
+    """Return some squares and all above them."""
     squares |= squares << Bits(8) & ALL
     squares |= squares << Bits(16) & ALL
     return squares | (squares << Bits(32) & ALL)
@@ -112,7 +112,7 @@ def fill_up(squares):
 
 @compiled
 def fill_down(squares):
-    """Some squares and all below them."""
+    """Return some squares and all below them."""
     squares |= squares >> Bits(8)
     squares |= squares >> Bits(16)
     return squares | squares >> Bits(32)

@@ -1,15 +1,15 @@
-"""All endings with three and four men, numbered for a tablebase, and moves backwards.
+"""All endings with three and four men: their numbering for a tablebase, and retreats.
 
-A layer is one material, whoever has which men: ``KQvKR`` are all positions with a queen against a
-rook.  It comes behind those to which captures and promotions lead.  An index is
+A layer is one material, whoever has which men: ``KQvKR`` has all positions with a queen against a
+rook.  It comes after the layers to which captures and promotions lead.  An index is
 
     ((side * kings + pair of kings) * squares of one man + his) * squares of the other + his
 
-where *side* is 1 if the mover has the weaker men (the same men on both sides need none), and the
-men come in the order of their names; of two of a kind all pairs of squares are numbered.  The board
-is seen by the mover.  Symmetric positions have one index: the pair of kings says how the board is
-turned.  Without pawns that leaves 462 pairs of the mover's king and the other, with the first on
-one of ten squares::
+where *side* is 1 if the mover has the weaker men (with the same men on both sides there is none),
+and the men come in the order of their names; for two men of a kind the pairs of squares are
+numbered.  The board is seen by the mover.  Symmetric positions share an index: the pair of kings
+determines how the board is turned.  Without pawns that leaves 462 pairs of the mover's king and the
+other, with the mover's on one of ten squares::
 
     . . . . . . . .
     . . . . . . . .
@@ -20,11 +20,11 @@ one of ten squares::
     . x x x . . . .
     x x x x . . . .
 
-and where both are on the diagonal from a1 to h8, the lower index of the position and of its
-reflection counts.  With pawns left and right are the same, and there are 1806 pairs.
+and where both kings are on the diagonal from a1 to h8, the lower index of the position and of its
+reflection counts.  With pawns only left and right are symmetric, and there are 1806 pairs.
 
-The last indices of ``KPvKP`` are the positions in which a pawn may be taken that has just made two
-steps.  There is no index for a position with the right to castle, and none leads to one.
+The last indices of ``KPvKP`` are the positions in which a pawn that has just made a double step may
+be captured en passant.  Positions with castling rights have no index, and no index leads to one.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ LETTERS = "PNBRQ"
 MEN_AT_MOST = 4
 
 Material = tuple[tuple[int, ...], tuple[int, ...]]
-"""The men of both sides beside the kings, the stronger ones first."""
+"""The men of both sides without the kings, the stronger ones first."""
 
 
 def materials() -> list[Material]:
-    """Those of all layers in their order."""
+    """Return the materials of all layers in order."""
     kinds = range(QUEEN, PAWN - 1, -1)
     pairs = list(itertools.combinations_with_replacement(kinds, 2))
     found: list[Material] = [((), ())]
@@ -105,11 +105,11 @@ LAYER_NAMES = tuple(map(name_of, MATERIALS))
 PAWNS_ON_BOTH_SIDES = MATERIALS.index(((PAWN,), (PAWN,)))
 
 MINE, THEIRS, NOBODY = 0, 5, 10
-"""What is added to the kind of a man of the mover's or of the other's; and no man."""
+"""Added to the kind of a man of the mover's or of the other's; and the number of no man."""
 
 
 def material_numbers() -> list[int]:
-    """For two men, in any order, the layer, the side, and whether they are exchanged.
+    """Return for two men, in any order, the layer, the side, and whether they are exchanged.
 
     The number is four times the layer plus twice the side plus one for an exchange.
     """
@@ -127,16 +127,16 @@ def material_numbers() -> list[int]:
 
 
 def turn_square(square: int, symmetry: int) -> int:
-    """The square after a symmetry: left and right (1), rows (2), then both axes (4) exchanged."""
+    """Return the square after a symmetry: files reversed (1), rows (2), then both exchanged (4)."""
     square ^= 7 * (symmetry & 1) ^ 56 * (symmetry >> 1 & 1)
     return (square >> 3 | square << 3) & 63 if symmetry & 4 else square
 
 
 def king_pairs(pawns: bool) -> tuple[list[tuple[int, int]], list[int]]:
-    """The pairs of kings, and for any two squares the number of the pair and the symmetry.
+    """Return the pairs of kings, and for any two squares the number of the pair and the symmetry.
 
-    The number is eight times that of the pair plus the symmetry, or -1 of kings side by side.  The
-    last pairs without pawns have both kings on the diagonal.
+    The number is eight times the pair's number plus the symmetry, or -1 for kings next to each
+    other.  The last pairs without pawns have both kings on the diagonal.
     """
     pairs: list[tuple[int, int]] = []
     for mine, other in itertools.product(range(64), repeat=2):
@@ -177,11 +177,10 @@ FIELDS = 8
 
 
 def layouts() -> list[list[int]]:
-    """For each layer what its indices are made of.
+    """Return for each layer the parts of its indices.
 
-    How many sides there are, how many pairs of kings, how many squares of the first man and of the
-    second, what is taken from the number of their squares, and the men if the mover has the
-    stronger ones.
+    These are the number of sides, of pairs of kings, of squares of the first man and of the second,
+    what is subtracted from their squares, and the men if the mover has the stronger ones.
     """
     found = []
     for strong, weak in MATERIALS:
@@ -197,11 +196,11 @@ def layouts() -> list[list[int]]:
 
 
 PASSANT_SQUARES = 16
-"""Two for each file of the pawn that may capture: the other pawn is to the left or to the right."""
+"""Two for each file of the capturing pawn: the other pawn is to its left or to its right."""
 
 LAYOUTS = layouts()
 PASSANTS = LAYOUTS[PAWNS_ON_BOTH_SIDES][1] * 48 * 48
-"""The first index of positions with a capture in passing."""
+"""The first index of positions with a capture en passant."""
 
 LAYER_SIZES = tuple(
     layout[0] * layout[1] * layout[2] * layout[3]
@@ -222,7 +221,7 @@ PAIR_SQUARES = Constant("chess.endings.pairs", np.array(TWO, np.int8).ravel())
 
 @compiled
 def layer(position):
-    """The number of the material, or none if there are more men or a right to castle."""
+    """Return the number of the material, or none with more men or a castling right."""
     men = men_of(position)
     if position.castling or popcount(men) > MEN_AT_MOST - 2:
         return NO_LAYER
@@ -231,7 +230,7 @@ def layer(position):
 
 @compiled
 def men_of(position):
-    """All men but the kings."""
+    """Return all men but the kings."""
     return (position.mine | position.theirs) & ~position.kings
 
 
@@ -242,7 +241,7 @@ def material_of(position, first, second):
 
 @compiled
 def man_on(position, bit):
-    """The kind of a man and who has it; nobody if there is none."""
+    """Return the kind of a man and who has it; nobody if there is none."""
     if bit == Bits(0):
         return NOBODY
     return kind_at(position, bit) + (THEIRS if position.theirs & bit else MINE)
@@ -276,7 +275,7 @@ def index(position):
 
 @compiled
 def turned_square(bit, symmetry):
-    """The square of a man after a symmetry; 0 if there is none."""
+    """Return the square of a man after a symmetry; 0 if there is none."""
     square = lowest_index(bit) ^ (7 * (symmetry & 1)) ^ (28 * (symmetry & 2))
     square = reflected(square) if symmetry & 4 else square
     return square if bit else 0
@@ -284,7 +283,7 @@ def turned_square(bit, symmetry):
 
 @compiled
 def reflected(square):
-    """The square with row and file exchanged."""
+    """Return the square with row and file exchanged."""
     return ((square >> 3) | (square << 3)) & 63
 
 
@@ -302,14 +301,14 @@ def numbered(material, kings, one, two):
 
 @compiled
 def divided(number, size):
-    """Quotient and rest."""
+    """Return quotient and remainder."""
     quotient = number // Bits(size)
     return quotient, 0 + (number - quotient * Bits(size))
 
 
 @compiled
 def ending_at(example, layer, index):
-    """The position of an index, with none of the sums; if there is none, one that may castle."""
+    """Return the position of an index, without sums; if there is none, one with castling rights."""
     if layer == PAWNS_ON_BOTH_SIDES and index >= PASSANTS:
         return passant_at(example, index - PASSANTS)
     at = FIELDS * layer
@@ -329,7 +328,7 @@ def ending_at(example, layer, index):
 
 @compiled
 def exchanged(man):
-    """The other player's man of the same kind."""
+    """Return the other player's man of the same kind."""
     if man == NOBODY:
         return man
     return man + THEIRS if man < THEIRS else man - THEIRS
@@ -337,7 +336,7 @@ def exchanged(man):
 
 @compiled
 def passant_at(example, number):
-    """The position with a pawn that may be taken in passing."""
+    """Return the position with a pawn that may be captured en passant."""
     kings = number // PASSANT_SQUARES
     one = 32 + ((number >> 1) & 7)
     two = one + 1 if number & 1 else one - 1
@@ -356,7 +355,7 @@ def passant_at(example, number):
 
 @compiled
 def set_out(example, kings, first, one, second, two, passant):
-    """The position with kings on the squares of a pair, and two men or fewer."""
+    """Return the position with kings on the squares of a pair, and at most two other men."""
     mine = Bits(1) << Bits(KING_SQUARES[kings])
     theirs = Bits(1) << Bits(KING_SQUARES[kings + 1])
     kings = mine | theirs
@@ -392,7 +391,7 @@ def of_kind(kind, first, left, second, right):
 
 @compiled
 def exposed(position):
-    """Return whether the mover could take the other king: no legal position."""
+    """Return whether the mover could capture the other king, which is not legal."""
     king = position.kings & position.theirs
     occupied = position.mine | position.theirs
     return attackers_of(position, position.mine, king, pawn_attacks_down(king), occupied)
@@ -400,7 +399,7 @@ def exposed(position):
 
 @compiled
 def attackers_of(position, men, king, pawn_squares, occupied):
-    """The *men*, and the pawns on some squares, that attack a king of the other player's."""
+    """Return the *men*, and the pawns on some squares, that attack a king of the other player's."""
     square = lowest_index(king)
     found = position.pawns & pawn_squares
     if position.knights:
@@ -414,7 +413,7 @@ def attackers_of(position, men, king, pawn_squares, occupied):
 
 @compiled
 def seen_by(kind, square, occupied):
-    """Where a man of a kind that is no pawn can go."""
+    """Return where a man of a kind other than a pawn can go."""
     if kind == KNIGHT:
         return knight_attacks(square)
     if kind == KING:
@@ -427,21 +426,21 @@ def seen_by(kind, square, occupied):
     return found
 
 
-# Backwards: a man of the other player goes back
+# Retreats: a man of the other player goes back
 
 MARKED_PASSANT = 1 << 12
-"""Part of a retreat to a position in which a pawn might have been taken in passing."""
+"""Part of a retreat to a position in which a pawn might have been captured en passant."""
 
 FOURTH_ROW = Bits(0xFF << 24)
 FIRST_STEP = Bits(0xFF << 48)
-"""Where the other player's pawns begin."""
+"""The row where the other player's pawns begin."""
 
 
 @compiled
 def retreats(position, buffer, at):
-    """Without captures and promotions, which lead to other layers.
+    """Write retreats without captures and promotions, which lead to other layers.
 
-    A number is the square of a man plus 64 times the one from which he came, as the mover sees
+    A number is the square of a man plus 64 times the square from which it came, as the mover sees
     them.
     """
     if position.passant:
@@ -458,7 +457,7 @@ def retreats(position, buffer, at):
 
 @compiled
 def origins_of(position, man, kind):
-    """Where a man of the other player's came from without a capture."""
+    """Return the squares from which a man of the other player's may have come without a capture."""
     occupied = position.mine | position.theirs
     if kind != PAWN:
         return seen_by(kind, lowest_index(man), occupied) & ~occupied
@@ -466,20 +465,20 @@ def origins_of(position, man, kind):
     two = (one << Bits(8)) & ~occupied & FIRST_STEP
     taker = sides(man) & position.pawns & position.mine
     if two and taker and can_pass(position, lowest_index(taker), lowest_index(man) + 8):
-        return one  # after two steps it could be taken now, in another position
+        return one  # a double step could be answered en passant now: another position
     return one | two
 
 
 @compiled
 def can_pass(position, taker, target):
-    """Return whether the mover's pawn may take another in passing, on the square *target*."""
+    """Return whether the mover's pawn may capture another en passant, on the square *target*."""
     king = lowest_index(position.kings & position.mine)
     return passant_is_safe(position, king, position.mine | position.theirs, taker, target)
 
 
 @compiled(inline=False)
 def write_retreats(position, man, kind, origins, buffer, at):
-    """Those to squares where he did not attack the mover's king, nor let another attack it."""
+    """Write retreats to squares from which the man and those behind it do not attack the king."""
     king = position.kings & position.mine
     square, above = lowest_index(king), pawn_attacks(king)
     occupied = (position.mine | position.theirs) ^ man
@@ -502,7 +501,7 @@ def write_retreats(position, man, kind, origins, buffer, at):
 
 @compiled
 def may_pass_before(position, number):
-    """Return whether the other player can have had a capture in passing, which he did not make."""
+    """Return whether the other player may have passed up a capture en passant."""
     pawn = position.pawns & position.mine & FOURTH_ROW
     before = moved_back(position, number)
     takers = sides(pawn) & before.pawns & before.theirs
@@ -515,7 +514,7 @@ def may_pass_before(position, number):
 
 @compiled
 def moved_back(position, number):
-    """The board with a man of the other player's on another square, still seen by the mover."""
+    """Return the board with a man of the other player's moved back, still seen by the mover."""
     man = Bits(1) << Bits(number & 63)
     both = man | (Bits(1) << Bits((number >> 6) & 63))
     return position._replace(
@@ -531,7 +530,7 @@ def moved_back(position, number):
 
 @compiled
 def turned_over(position):
-    """The board as the other player sees it, with nothing to take in passing."""
+    """Return the board as the other player sees it, without an en passant square."""
     return position._replace(
         mine=bytes_reversed(position.theirs),
         theirs=bytes_reversed(position.mine),
@@ -549,7 +548,7 @@ def turned_over(position):
 
 @compiled
 def taken_back(position, number):
-    """The position before a retreat, with none of the sums."""
+    """Return the position before a retreat, without sums."""
     before = turned_over(moved_back(position, number))
     if number < MARKED_PASSANT:
         return before

@@ -1,4 +1,4 @@
-"""Records of EPD: a position, and what is to be known of it."""
+"""Records of EPD: a position and what is known about it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ MOVES = ("am", "bm", "pm", "pv", "sm")
 class Record:
     """A position with its operations, such as ``bm`` (best moves) and ``id``.
 
-    ``str`` of it is the record as text; counters are kept in the operations only.
+    Its ``str`` is the record as text; counters are kept in the operations only.
     """
 
     position: Position
     operations: dict[str, tuple[str, ...]]
     """The operands of each operation, as they are written, without quotes."""
     best: tuple[int, ...] = ()
-    """The moves of ``bm``: one of them is best."""
+    """The moves of ``bm``, any of which is best."""
     avoid: tuple[int, ...] = ()
-    """The moves of ``am``: none of them is good."""
+    """The moves of ``am``, none of which is good."""
 
     @property
     def name(self) -> str:
@@ -43,7 +43,7 @@ class Record:
 def parse_record(text: str) -> Record:
     """Read a line of EPD; :class:`PositionError` says what is wrong with it.
 
-    FEN with its counters is read, too.
+    FEN with its counters is accepted, too.
     """
     operations = operations_in(text)
     position = parse_position(text)
@@ -61,6 +61,6 @@ def _moves(
 
 
 def _written(name: str, operands: tuple[str, ...]) -> str:
-    """An operation as text; all but moves and numbers is quoted."""
+    """Return an operation as text, quoting all but moves and numbers."""
     plain = name in MOVES or all(re.fullmatch(r"[+-]?\d+", operand) for operand in operands)
     return " ".join([name, *(o if plain else f'"{o}"' for o in operands)]) + ";"

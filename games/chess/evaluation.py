@@ -1,17 +1,17 @@
 """The evaluation of chess, in hundredths of a pawn.
 
-The sum of features times weights (``games/chess/weights.py``), for the mover less for the other
+The sum of features times weights (``games/chess/weights.py``), for the mover minus the other
 player.  Each feature is written once, for a player who goes up, and counted on the board and on the
-board turned.  Every weight is one for the middle game and one for the end game, and how much of
-each counts is a matter of the pieces that are left (the *phase*).  What pieces are worth on their
-squares is a field of the position, which ``play`` keeps.
+turned board.  Every weight is a pair, for the middle game and for the end game, and the pieces that
+are left (the *phase*) determine how much of each counts.  The sum of piece-square weights is a
+field of the position, which ``play`` updates.
 
-A search asks a network instead, which has learned from the pieces on their squares
-(``games/chess/planes.py``): the weights beside the game.  Its scores are adjusted where the
-stronger player has no pawns, as in the endings with a bare king, which its games do not reach.
+By default a search uses a network instead, which has learned from the pieces on their squares
+(``games/chess/planes.py``): the weights shipped with the game.  Its scores are adjusted where the
+stronger player has no pawns, as in endings with a bare king, which its games do not reach.
 
-The features are the field's: those of Fruit (F. Letouzey, 2005), where weights for two phases
-come from, too, and of Stockfish before its networks (to version 11).  The weights are our own, from
+The features are well known, from Fruit (F. Letouzey, 2005), the source also of weights for two
+phases, and from Stockfish before its networks (up to version 11).  The weights are our own, from
 ``games/chess/tuning.py``.
 """
 
@@ -53,27 +53,27 @@ __all__ = [
 ]
 
 VALUES = (100, 320, 330, 500, 950, 0)
-"""Of a pawn, a knight, a bishop, a rook and a queen, where only material counts."""
+"""The values of a pawn, a knight, a bishop, a rook and a queen, where only material counts."""
 
 PHASES = 24
 """The phase with all pieces: one for each knight and bishop, two for a rook, four for a queen."""
 
 FULL_SCALE = 64
-"""What an advantage is multiplied by, in 64ths, where nothing makes it less."""
+"""The factor of an advantage, in 64ths, where nothing reduces it."""
 
 TEMPO = start_of("tempo")
 
 
 @compiled(inline=False)
 def evaluate(position):
-    """An estimate for the mover, who is in no check: the sum of features times weights."""
+    """Return an estimate for the mover, who is not in check: the sum of features times weights."""
     board = board_of(position)
     return finished(board, scaled(board, between(board, worth_of(position, NOWHERE, NOWHERE))))
 
 
 @compiled
 def adjust(position, score):
-    """The score of a network, less where pieces alone cannot win, and more near to a mate."""
+    """Reduce a network's score where pieces alone cannot win, and raise it near a mate."""
     board = board_of(position)
     if board.pawns & (board.mine if score > 0 else board.theirs):
         return score
@@ -82,7 +82,7 @@ def adjust(position, score):
 
 @compiled
 def finished(board, score):
-    """The score, and where a bare king is."""
+    """Return the score, plus how far a bare king is driven."""
     if board.theirs & ~board.kings == Bits(0):
         return score + driven(board, board.mine)
     if board.mine & ~board.kings == Bits(0):
@@ -92,14 +92,14 @@ def finished(board, score):
 
 @compiled
 def evaluate_squares(position):
-    """Only what pieces are worth on their squares."""
+    """Evaluate only the pieces on their squares."""
     board = board_of(position)
     return scaled(board, between(board, position.placed))
 
 
 @compiled
 def evaluate_material(position):
-    """Only what pieces are worth."""
+    """Evaluate only material."""
     mine, theirs = position.mine, position.theirs
     pieces = (position.pawns, position.knights, position.bishops, position.rooks, position.queens)
     worth = 0
@@ -110,9 +110,9 @@ def evaluate_material(position):
 
 @compiled
 def worth_of(position, trace, other):
-    """The sum of features times weights, of middle game and end game in one number.
+    """Return the sum of features times weights, middle game and end game in one number.
 
-    The mover's features are noted in *trace* and the other player's in *other*.
+    The mover's features are recorded in *trace* and the other player's in *other*.
     """
     board = board_of(position)
     opposite = turned(board)
@@ -129,21 +129,21 @@ def worth_of(position, trace, other):
 
 @compiled(inline=False)
 def alone(board, trace):
-    """Terms without the opponent's attacks; the player's attacks, and their danger."""
+    """Return terms without the opponent's attacks; the player's attacks, and their danger."""
     worth, danger, attacks = activity(board, trace)
     return worth + structure(board, trace) + shelter(board, trace), danger, attacks
 
 
 @compiled(inline=False)
 def together(board, attacks, other, danger, trace):
-    """Terms that depend on the attacks of both players."""
+    """Return terms that depend on the attacks of both players."""
     worth = threats(board, attacks, other, trace) + passed_pawns(board, attacks, other, trace)
     return worth + attack(board, attacks, other, danger, trace)
 
 
 @compiled
 def standing(board, trace):
-    """The worth of a player's pieces on their squares: that part of ``Position.placed``."""
+    """Return the worth of a player's pieces on their squares: his part of ``Position.placed``."""
     worth = 0
     kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings)
     for kind in range(6):
@@ -161,14 +161,14 @@ def standing(board, trace):
 
 @compiled
 def between(board, worth):
-    """A sum of weights, between middle game and end game; times ``PHASES``."""
+    """Interpolate a sum of weights between middle game and end game; times ``PHASES``."""
     phase = phase_of(board)
     return phase * middle_of(worth) + (PHASES - phase) * end_of(worth)
 
 
 @compiled
 def scaled(board, score):
-    """A score times ``PHASES``, without that factor, and less where it is hard to win."""
+    """Divide a score by ``PHASES``, and reduce it where it is hard to win."""
     return score * scale_of(board, score > 0) // (PHASES * FULL_SCALE)
 
 
@@ -180,17 +180,17 @@ def phase_of(board):
 
 @compiled
 def pieces_of(board, side):
-    """The worth of a side's pieces without its pawns, in pawns."""
+    """Return the worth of a side's pieces without its pawns, in pawns."""
     minors = popcount((board.knights | board.bishops) & side)
     return 3 * minors + 5 * popcount(board.rooks & side) + 9 * popcount(board.queens & side)
 
 
 @compiled
 def scale_of(board, mine):
-    """The share of an advantage that counts, in 64ths, for the mover's and the opponent's.
+    """Return the share of an advantage that counts, in 64ths, of the mover's or the opponent's.
 
-    Few pawns are easily lost.  Without any, a win takes a rook more than the other has; with
-    bishops on squares of different colours, blocked pawns stay so.
+    Few pawns are easily lost.  Without any, winning takes a rook more than the other has; with
+    opposite-coloured bishops, blocked pawns stay blocked.
     """
     strong, weak = (board.mine, board.theirs) if mine else (board.theirs, board.mine)
     pawns = popcount(board.pawns & strong)
@@ -214,7 +214,7 @@ def scale_of(board, mine):
 def driven(board, strong):
     """Return how far a bare king is driven to where the *strong* player's pieces can mate it.
 
-    That is an edge; with bishop and knight a corner of the bishop's colour.
+    Mate needs an edge; with bishop and knight, a corner of the bishop's colour.
     """
     if scale_of(board, strong == board.mine) == 0:
         return 0

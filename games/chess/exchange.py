@@ -1,4 +1,4 @@
-"""The gain of a move at first sight, and after all answers on its square."""
+"""The gain of a move at first sight, and by static exchange evaluation (SEE)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from cutnode.games.chess.generator import (
 __all__ = ["exchange", "gain", "kind_at"]
 
 WORTH = (100, 325, 325, 500, 975, 20000)
-"""Of each kind of piece, in hundredths of a pawn: round figures, which exchanges need."""
+"""The worth of each kind of piece, in hundredths of a pawn: round figures suit exchanges."""
 
 
 @compiled
 def worth(kind):
-    """The same without a look at a table."""
+    """Return the same without a table lookup."""
     value = WORTH[PAWN]
     value = WORTH[KNIGHT] if kind == KNIGHT else value
     value = WORTH[BISHOP] if kind == BISHOP else value
@@ -46,7 +46,7 @@ def worth(kind):
 
 @compiled
 def kind_at(position, bit):
-    """The kind of the piece on a square, given as its bit."""
+    """Return the kind of the piece on a square, given as its bit."""
     kind = PAWN
     kind += 1 if position.knights & bit else 0
     kind += 2 if position.bishops & bit else 0
@@ -57,7 +57,7 @@ def kind_at(position, bit):
 
 @compiled
 def gain(position, move):
-    """The worth of what a move takes, and of what a pawn becomes."""
+    """Return the worth of what a move captures, and of what a pawn becomes."""
     kind = kind_of(move)
     won = 0
     end = Bits(1) << Bits(target_of(move))
@@ -73,9 +73,9 @@ def gain(position, move):
 
 @compiled(inline=False)
 def exchange(position, move, least):
-    """Return whether a move wins so much if both players take on its square as long as it pays.
+    """Return whether a move wins at least *least*, if both players capture on while it pays (SEE).
 
-    The cheapest piece takes first.  Pins are not looked at.
+    The cheapest piece captures first.  Pins are ignored.
     """
     kind = kind_of(move)
     if kind == CASTLING:
@@ -119,14 +119,14 @@ def exchange(position, move, least):
         takers &= occupied
         answering = not answering
         balance = -balance - 1 - worth(kind_at(position, taker))
-        if balance >= 0:  # never by a king that takes what is guarded: he is worth more than all
+        if balance >= 0:  # never by a king that takes a guarded piece: it is worth more than all
             break
     return answering
 
 
 @compiled
 def cheapest(position, pieces):
-    """One of some pieces that is worth least."""
+    """Return a least valuable piece among some."""
     for kind in (
         position.pawns,
         position.knights,

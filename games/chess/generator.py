@@ -1,7 +1,7 @@
-"""Legal moves of chess, without trying them: from checks and pins.
+"""Legal moves of chess, from checks and pins, without making them.
 
-A move is ``source | target << 6 | kind << 12``, squares as the mover sees them.  The kind says
-what moves, or which special move it is; castling is written as the king takes the rook.
+A move is ``source | target << 6 | kind << 12``, squares as the mover sees them.  The kind is the
+piece that moves, or a special move; castling is written as the king taking the rook.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = range(6)
 """The kinds of pieces, and of their usual moves."""
 
 PROMOTION = 6
-"""A promotion to a knight; those to other pieces follow."""
+"""A promotion to a knight; promotions to other pieces follow."""
 
 QUEENING = PROMOTION + 3
 
@@ -69,7 +69,7 @@ def kind_of(move):
 
 @compiled
 def attackers(position, square, occupied):
-    """The pieces of the other player that attack a square, with sliders seeing *occupied*."""
+    """Return the other player's pieces that attack a square, with sliders seeing *occupied*."""
     bit = Bits(1) << Bits(square)
     found = knight_attacks(square) & position.knights
     found |= king_attacks(square) & position.kings
@@ -81,14 +81,14 @@ def attackers(position, square, occupied):
 
 @compiled
 def checkers(position):
-    """The pieces that give check to the mover."""
+    """Return the pieces that give check to the mover."""
     king = lowest_index(position.kings & position.mine)
     return attackers(position, king, position.mine | position.theirs)
 
 
 @compiled
 def snipers(position, king):
-    """Sliders of the other player that one piece of the mover, or none, hides from his king."""
+    """Return the other player's sliders aimed at *king* through the mover's pieces, if any."""
     diagonal = bishop_attacks(king, position.theirs) & (position.bishops | position.queens)
     straight = rook_attacks(king, position.theirs) & (position.rooks | position.queens)
     return (diagonal | straight) & position.theirs
@@ -99,21 +99,22 @@ def snipers(position, king):
 
 @compiled(inline=False)
 def write_moves(position, buffer, at):
-    """All legal moves."""
+    """Write all legal moves."""
     return write_legal(position, ~position.mine & ALL, ALL, buffer, at)
 
 
 @compiled(inline=False)
 def write_noisy(position, buffer, at):
-    """Captures, and promotions to a queen."""
+    """Write captures, and promotions to a queen."""
     return write_legal(position, position.theirs, LAST_ROW, buffer, at)
 
 
 @compiled
 def write_legal(position, squares, steps, buffer, at):
-    """Legal moves of pieces to some *squares*, captures of pawns, and their *steps* to others.
+    """Write legal moves of pieces and captures of pawns to *squares*, and steps of pawns to
+    *steps*.
 
-    Unless these are all squares, there are no castling and no promotions but to queens.
+    Unless *steps* are all squares, there is no castling and no promotion but to a queen.
     """
     occupied = position.mine | position.theirs
     king = lowest_index(position.kings & position.mine)
@@ -122,7 +123,7 @@ def write_legal(position, squares, steps, buffer, at):
     allowed = ALL
     if giving:
         if without_lowest(giving):
-            return at  # of two checks only the king gets away
+            return at  # in double check only the king can move
         allowed = giving | between(king, lowest_index(giving))
     elif steps == ALL:
         rooks = position.castling & position.mine
@@ -159,7 +160,7 @@ def write_targets(source, targets, kind, buffer, at):
 
 @compiled
 def write_king(position, king, targets, buffer, at):
-    """The king's steps to squares that are not attacked once he has left his own."""
+    """Write the king's steps to squares that are not attacked once it has left its own."""
     without = position.mine ^ (Bits(1) << Bits(king)) | position.theirs
     while targets:
         target = lowest_index(targets)
@@ -172,7 +173,7 @@ def write_king(position, king, targets, buffer, at):
 
 @compiled
 def write_pieces(position, pieces, occupied, squares, buffer, at):
-    """Moves of some knights, bishops, rooks and queens to some squares."""
+    """Write moves of some knights, bishops, rooks and queens to some squares."""
     some = position.knights & pieces
     while some:
         source = lowest_index(some)
@@ -199,7 +200,7 @@ def write_pieces(position, pieces, occupied, squares, buffer, at):
 
 @compiled
 def write_pawns(position, pieces, occupied, allowed, steps, buffer, at):
-    """Moves of the pawns among some pieces to squares that are *allowed*; steps on *steps*."""
+    """Write moves of the pawns among some pieces to *allowed* squares; steps to *steps* only."""
     pawns = position.pawns & pieces
     prey = position.theirs & allowed
     at = write_advances((pawns & NOT_A) << Bits(7) & prey, 7, steps, buffer, at)
@@ -212,7 +213,7 @@ def write_pawns(position, pieces, occupied, allowed, steps, buffer, at):
 
 @compiled
 def write_advances(targets, distance, steps, buffer, at):
-    """Moves of pawns from so far below; on the last row they are promoted."""
+    """Write moves of pawns from *distance* squares below; on the last row they are promoted."""
     at = write_targets_behind(targets & ~LAST_ROW, distance, buffer, at)
     targets &= LAST_ROW
     while targets:
@@ -240,7 +241,7 @@ def write_targets_behind(targets, distance, buffer, at):
 
 @compiled
 def write_passant(position, king, occupied, buffer, at):
-    """Captures of a pawn that has just made two steps."""
+    """Write captures en passant."""
     target = lowest_index(position.passant)
     pawns = sides(position.passant >> Bits(8)) & position.pawns & position.mine
     while pawns:
@@ -254,7 +255,7 @@ def write_passant(position, king, occupied, buffer, at):
 
 @compiled
 def passant_is_safe(position, king, occupied, source, target):
-    """Return whether the mover's king is not attacked when both pawns have left their row."""
+    """Return whether the mover's king is safe after a capture en passant."""
     taken = Bits(1) << Bits(target - 8)
     occupied = occupied ^ (Bits(1) << Bits(source)) ^ taken | Bits(1) << Bits(target)
     return attackers(position, king, occupied) & ~taken == Bits(0)
@@ -262,10 +263,10 @@ def passant_is_safe(position, king, occupied, source, target):
 
 @compiled(inline=False)
 def write_castling(position, king, rooks, occupied, buffer, at):
-    """Castling with some rooks; the king is not in check.
+    """Write castling with some rooks; the king is not in check.
 
-    King and rook go to the same squares wherever they begin.  Nothing else stands on their
-    ways, and the king's is not attacked, nor its end once the rook has left its square.
+    King and rook go to the same squares wherever they begin.  No other piece stands on their paths,
+    and neither the king's path is attacked, nor its target once the rook has left its square.
     """
     while rooks:
         rook = lowest_index(rooks)
@@ -292,5 +293,5 @@ def write_castling(position, king, rooks, occupied, buffer, at):
 
 @compiled
 def castled(king, rook):
-    """Return where king and rook stand after they castled."""
+    """Return where king and rook stand after castling."""
     return (6, 5) if rook > king else (2, 3)

@@ -1,7 +1,7 @@
-"""The safety of kings: pawns before them, and the danger that they are in.
+"""King safety: the pawns in front of a king, and the danger that it is in.
 
-Danger is a sum over what attacks a king.  It grows more than in proportion: what it costs in
-the middle game is its square, divided by ``DANGER_UNIT`` (as in Stockfish to version 11).
+Danger is a sum over what attacks a king.  Its cost grows more than in proportion: in the middle
+game it is the square of the danger, divided by ``DANGER_UNIT`` (as in Stockfish up to version 11).
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ OPEN_FILES = start_of("danger of open files")
 DEFENDERS = start_of("danger less for defenders")
 
 DANGER_UNIT = 1024
-"""A danger of so much is worth as much in hundredths of a pawn."""
+"""The danger that costs as many hundredths of a pawn."""
 
 DANGER_END = 8
-"""What danger costs in the end game is a part of it, one in so many."""
+"""The divisor of danger for its cost in the end game."""
 
 MOST_DANGER = 1500
-"""More is not worse."""
+"""The most danger that counts."""
 
 
 @compiled
 def king_zone(king):
-    """The squares around the other player's king, and the row before these."""
+    """Return the squares around the other player's king, and the row in front of these."""
     near = king_attacks(king) | Bits(1) << Bits(king)
     return near | near >> Bits(8)
 
 
 @compiled
 def front(square):
-    """Three squares side by side: that of a king and its neighbours, or as near the edge."""
+    """Return three squares in a row: a king's and its neighbours, kept on the board."""
     file = min(max(square & 7, 1), 6)
     return Bits(7) << Bits((square & 56) + file - 1)
 
 
 @compiled
 def shelter(board, trace):
-    """The pawns of both players before a player's king."""
+    """Return the worth of both players' pawns in front of a player's king."""
     pawns, theirs = board.pawns & board.mine, board.pawns & board.theirs
     near = front(lowest_index(board.kings & board.mine))
     worth = 0
@@ -76,9 +76,9 @@ def shelter(board, trace):
 
 @compiled
 def attack(board, attacks, other, attackers, trace):
-    """The worth of the danger that the opponent's king is in.
+    """Return the worth of the danger that the opponent's king is in.
 
-    *other* are his attacks; *attackers* is what his attackers add up to.
+    *other* are his attacks; *attackers* is the danger from the player's attackers.
     """
     king = lowest_index(board.kings & board.theirs)
     occupied = board.mine | board.theirs
@@ -86,7 +86,7 @@ def attack(board, attacks, other, attackers, trace):
     if not board.queens & board.mine:
         danger += weighed(trace, NO_QUEEN, 1)
     ring = king_attacks(king)
-    # Attacked by us, and defended by nobody but the king and perhaps the queen.
+    # Attacked by us, and defended by nothing but the king and perhaps the queen.
     defended = other.pawns | other.knights | other.bishops | other.rooks
     weak = attacks.any & ~(other.twice & defended) & ~defended
     danger += weighed(trace, WEAK, popcount(ring & weak))
@@ -112,6 +112,6 @@ def attack(board, attacks, other, attackers, trace):
 
 @compiled
 def danger_worth(danger):
-    """The worth of danger to the opponent's king, middle game and endgame in one number."""
+    """Return the worth of danger to the opponent's king, middle game and end game in one number."""
     danger = min(max(danger, 0), MOST_DANGER)
     return danger * danger // DANGER_UNIT + (danger // DANGER_END << 32)

@@ -1,4 +1,4 @@
-"""The texts of chess: FEN and EPD, moves as people (SAN) and UCI write them, and its board.
+"""The texts of chess: FEN and EPD, moves in SAN and as UCI writes them, and the board.
 
 Sources: the PGN standard, https://github.com/fsmosca/PGN-Standard (FEN 16.1, EPD 16.2, SAN 8.2.3);
 for castling in Chess960 https://www.chessprogramming.org/Forsyth-Edwards_Notation (X-FEN and
@@ -54,10 +54,10 @@ __all__ = [
 ]
 
 LONGEST_TEXT = 10_000
-"""Characters of a position: a game of 800 moves of each side."""
+"""The most characters of a position: a game of 800 moves by each side."""
 
 MOST_PLIES = 9999
-"""No counter of a position is larger."""
+"""The largest counter of a position."""
 
 LETTERS = "pnbrqk"
 NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
@@ -81,7 +81,7 @@ USUAL = Counter(p=8, n=2, b=2, r=2, q=1, k=1)
 """The pieces of a player at the start."""
 
 PLIES_SHOWN = 20
-"""A board tells how long there was no progress from here on."""
+"""The plies without progress from which on a board's caption mentions them."""
 
 
 def square_name(square: int) -> str:
@@ -100,24 +100,24 @@ def player(black: int) -> str:
 
 
 class Placement(NamedTuple):
-    """A position as FEN tells it: squares are those of white's view, a1 is 0 and h8 is 63."""
+    """A position as FEN gives it: squares as white sees them, a1 is 0 and h8 is 63."""
 
     pieces: dict[int, str]
-    """The letter of the piece on each square that has one, large for white."""
+    """The letter of the piece on each occupied square, a capital for white."""
     black: bool
     """Whether black is to move."""
     castling: tuple[int, ...]
     """The squares of the rooks that may castle."""
     passant: int | None
-    """The square that a pawn has just passed with two steps."""
+    """The square that a pawn has just passed with a double step."""
     clock: int
-    """The plies since a capture or a move of a pawn."""
+    """Plies since the last capture or pawn move."""
     number: int
-    """The number of the move, from 1; it goes up after black's."""
+    """The move number, from 1; it goes up after black's move."""
 
 
 def placement_of(position: Any) -> Placement:
-    """The contents of the squares, and everything else that a FEN holds."""
+    """Return the contents of the squares, and everything else that a FEN holds."""
     black = position.ply & 1
     view = UPSIDE_DOWN * black
     letters = enumerate(CELLS.symbols(contents_of(position)))
@@ -129,7 +129,7 @@ def placement_of(position: Any) -> Placement:
 
 
 def fen(placement: Placement) -> str:
-    """A position as FEN; a rook that may castle is named by its file if it is not the outer one."""
+    """Return the FEN of a position; a castling rook that is not the outer one is named by file."""
     rows = [
         "".join(placement.pieces.get(8 * row + file, "1") for file in range(8))
         for row in range(7, -1, -1)
@@ -158,9 +158,9 @@ def king_of(pieces: dict[int, str], black: int) -> int:
 
 
 def outer_rook(pieces: dict[int, str], black: int, side: bool) -> int | None:
-    """The rook next to the corner, on a player's first row and on one side of the king.
+    """Return the rook nearest the corner, on a player's first row and on one side of the king.
 
-    *side*: that of higher files, where the king castles short.
+    *side*: the side of higher files, where the king castles short.
     """
     king = king_of(pieces, black)
     row = range(56 * black, 56 * black + 8)
@@ -169,13 +169,12 @@ def outer_rook(pieces: dict[int, str], black: int, side: bool) -> int | None:
 
 
 def parse_fen(text: str) -> Placement:
-    """Read FEN: four fields, and the two counters, which may be left out or ``-`` (0 and 1).
+    """Read FEN: four fields, and the two counters, which may be omitted or ``-`` (0 and 1).
 
-    The operations of EPD may follow; ``hmvc`` and ``fmvn`` are the counters, and others are not
-    looked at (see :func:`operations_in`).  Castling rights without their king or rook, and en
-    passant squares that no pawn can have passed, are left out with a note.
-    :class:`PositionError` says what is wrong with the board, where, and what is allowed;
-    :func:`refuse_impossible` looks at the rest.
+    The operations of EPD may follow; ``hmvc`` and ``fmvn`` are the counters, and others are ignored
+    (see :func:`operations_in`).  Castling rights without their king or rook, and en passant squares
+    that no pawn can have passed, are dropped with a note.  :class:`PositionError` says what is
+    wrong with the board, where, and what is allowed; :func:`refuse_impossible` checks the rest.
     """
     (board, mover, castling, passant, *counters), operations = fields_of(text)
     pieces = parse_pieces(board)
@@ -202,7 +201,7 @@ def parse_fen(text: str) -> Placement:
 
 
 def fields_of(text: str) -> tuple[list[str], str]:
-    """The four to six fields of FEN, and what follows them: operations of EPD."""
+    """Return the four to six fields of FEN, and what follows them: operations of EPD."""
     *fields, rest = [*text.split(None, 4), "", "", "", "", ""][:5]
     if not fields[3]:
         count = len(text.split())
@@ -255,7 +254,7 @@ def parse_pieces(board: str) -> dict[int, str]:
 
 
 def refuse_counts(pieces: dict[int, str]) -> None:
-    """:class:`PositionError` if no game leads to so many pieces, or to pawns in the end rows."""
+    """Raise :class:`PositionError` for impossible numbers of pieces, or pawns on the end rows."""
     for black in (0, 1):
         found = Counter(p.lower() for p in pieces.values() if p.islower() == black)
         who = player(black)
@@ -277,10 +276,10 @@ def refuse_counts(pieces: dict[int, str]) -> None:
 
 
 def parse_castling(text: str, pieces: dict[int, str]) -> tuple[int, ...]:
-    """The rooks that may castle: ``KQkq`` (the outer rooks) or their files, ``HAha``.
+    """Return the rooks that may castle: ``KQkq`` (the outer rooks) or their files, ``HAha``.
 
-    Rights without their king or rook on the first row are left out with a note.  If there are any,
-    or if not all are of one start of Chess960, then ``KQkq`` mean the usual squares only.
+    Rights without their king or rook on the first row are dropped with a note.  If there are any,
+    or if the rights do not fit one start of Chess960, ``KQkq`` mean the usual squares only.
     """
     if text == "-":
         return ()
@@ -313,7 +312,7 @@ HOMES = {"K": ("K", 4, 7), "Q": ("Q", 4, 0), "k": ("k", 60, 63), "q": ("q", 60, 
 
 
 def castling_rook(letter: str, pieces: dict[int, str]) -> int | None:
-    """The rook that a letter of castling means; None if it or the king is not at home."""
+    """Return the rook that a castling letter means; None if it or the king is not at home."""
     black = int(letter.islower())
     king = king_of(pieces, black)
     if king >> 3 != 7 * black:
@@ -337,7 +336,7 @@ def of_one_start(rights: list[tuple[str, int, int]]) -> bool:
 
 
 def parse_passant(text: str, pieces: dict[int, str], black: bool) -> int | None:
-    """The square that a pawn of the other player has just passed; one that none has is left out."""
+    """Return the square that a pawn has just passed; an impossible one is dropped with a note."""
     if text == "-":
         return None
     if not re.fullmatch("[a-h][1-8]", text):
@@ -365,7 +364,7 @@ def parse_counter(text: str) -> int:
 
 
 def refuse_impossible(position: Any) -> None:
-    """:class:`PositionError` if no move can have led to the checks of a position."""
+    """Raise :class:`PositionError` if no move can have led to the checks of a position."""
     black = position.ply & 1
     if checkers(skip(position)[1]):
         raise PositionError(
@@ -379,7 +378,7 @@ def refuse_impossible(position: Any) -> None:
 def was_passed(position: Any, passant: int) -> bool:
     """Return whether the other player's pawn can just have passed a square of white's view.
 
-    Before those two steps the mover's king must not have been in check.
+    Before that double step the mover's king must not have been in check.
     """
     square = passant ^ (UPSIDE_DOWN * (position.ply & 1))
     pawn, origin = 1 << square - 8, 1 << square + 8
@@ -389,7 +388,7 @@ def was_passed(position: Any, passant: int) -> bool:
 
 
 def chess960(number: int) -> Placement:
-    """Start position 0 to 959 of Chess960, in the numbering of R. Scharnagl; 518 is the usual."""
+    """Return start position 0 to 959 of Chess960, numbered as by R. Scharnagl; 518 is the usual."""
     if not 0 <= number < 960:
         raise PositionError(f"there is no start position {number} of Chess960: they are 0 to 959")
     row = [""] * 8
@@ -432,7 +431,7 @@ def caption(position: Any) -> str:
 
 
 def san(position: Any, move: int) -> str:
-    """A legal move in short algebraic notation: ``Nf3``, ``exd5``, ``e8=Q+``, ``O-O``."""
+    """Return a legal move in short algebraic notation: ``Nf3``, ``exd5``, ``e8=Q+``, ``O-O``."""
     child = play(position, move)
     sign = ""
     if check(child):
@@ -441,7 +440,7 @@ def san(position: Any, move: int) -> str:
 
 
 def unsigned_san(position: Any, move: int, legal: Iterable[int]) -> str:
-    """A move without the sign for check; *legal* are the moves among which it has to be told."""
+    """Return a move without the sign for check; *legal* are the moves to distinguish it from."""
     kind, source, target = kind_of(move), source_of(move), target_of(move)
     if kind == CASTLING:
         return "O-O" if target > source else "O-O-O"
@@ -466,22 +465,22 @@ def unsigned_san(position: Any, move: int, legal: Iterable[int]) -> str:
 
 
 def ends(position: Any, move: int) -> tuple[str, str]:
-    """The names of the squares from and to which a move goes; the rook's if it is castling."""
+    """Return the names of a move's source and target squares; the rook's if it is castling."""
     view = UPSIDE_DOWN * (position.ply & 1)
     return square_name(source_of(move) ^ view), square_name(target_of(move) ^ view)
 
 
 def promoted(move: int) -> str:
-    """The letter of what a pawn becomes, if it does."""
+    """Return the letter of the piece that a pawn becomes, if it does."""
     kind = kind_of(move)
     return LETTERS[kind - PROMOTION + KNIGHT] if PROMOTION <= kind < CASTLING else ""
 
 
 def uci(position: Any, move: int, *, chess960: bool = False) -> str:
-    """A move as UCI writes it: ``e2e4``, ``e7e8q``.
+    """Return a move as UCI writes it: ``e2e4``, ``e7e8q``.
 
-    Castling is written as a king's move (``e1g1``), or as the king takes the rook (``e1h1``): so
-    in Chess960, and where king and rook do not stand as in usual chess.
+    Castling is written as a king's move (``e1g1``), or as the king taking the rook (``e1h1``) in
+    Chess960, and where king and rook do not stand as in usual chess.
     """
     source, target = ends(position, move)
     usual = source[0] == "e" and target[0] in "ah"
@@ -493,7 +492,7 @@ def uci(position: Any, move: int, *, chess960: bool = False) -> str:
 WRITTEN = re.compile(
     r"([KQRBNP])?([a-h])?([1-8])?[-x:]?([a-h][1-8])(?:[=/]?([QRBNqrbn])|=?\(([QRBNqrbn])\))?"
 )
-"""A piece, where it comes from, where it goes to, and what it becomes."""
+"""A piece, its source, its target, and the piece it becomes."""
 
 LONGEST_MOVE = 20
 
@@ -501,8 +500,8 @@ LONGEST_MOVE = 20
 def parse_move(position: Any, text: str) -> int:
     """Read a legal move in short or long algebraic notation, or as UCI writes it.
 
-    Signs of check and of praise need not be right.  A text that fits several moves is an
-    error that names them.
+    Signs for check and annotations such as ``!`` need not be right.  A text that fits several moves
+    is an error that names them.
     """
     said = text.strip()[: LONGEST_MOVE + 1].translate(PRINTED)
     said = re.sub(rf"(\s*{SPOKEN}|[+#!?\u2020\u2021])*$", "", said)
@@ -531,7 +530,7 @@ def parse_move(position: Any, text: str) -> int:
 
 
 def fitting(position: Any, legal: list[int], match: re.Match[str]) -> tuple[list[int], list[int]]:
-    """The moves that a text fits, and those of the same piece."""
+    """Return the moves that a text fits, and all moves of the same piece."""
     letter, file, row, target = match.group(1, 2, 3, 4)
     becomes = (match[5] or match[6] or "").lower()
     if file and row and not letter:  # as UCI writes it: the piece is the one that stands there
@@ -539,7 +538,7 @@ def fitting(position: Any, legal: list[int], match: re.Match[str]) -> tuple[list
     else:
         others = [move for move in legal if piece_of(move) == (letter or "P").lower()]
     if not letter:
-        file = file or target[0]  # a pawn that takes is told by its file
+        file = file or target[0]  # a pawn that captures is identified by its file
     pattern = f"{file or '.'}{row or '.'}{target}"
     found = [
         move
@@ -552,13 +551,13 @@ def fitting(position: Any, legal: list[int], match: re.Match[str]) -> tuple[list
 
 
 def piece_of(move: int) -> str:
-    """The letter of what is moved; none if it is castling."""
+    """Return the letter of the piece that moves; none for castling."""
     kind = kind_of(move)
     return LETTERS[kind] if kind <= KING else "" if kind == CASTLING else LETTERS[PAWN]
 
 
 def king_castles_to(position: Any, move: int) -> str:
-    """The name of the square on which the king ends, if it is castling."""
+    """Return the name of the square on which the king ends, if the move is castling."""
     if kind_of(move) != CASTLING:
         return ""
     king_to, _ = castled(source_of(move), target_of(move))
@@ -569,10 +568,10 @@ def king_castles_to(position: Any, move: int) -> str:
 
 
 def operations_in(text: str) -> dict[str, tuple[str, ...]]:
-    """The operations of an EPD record, each with its operands, without their quotes.
+    """Return the operations of an EPD record, each with its operands, without their quotes.
 
-    ``bm Qd1+; id "BK.01";`` is ``{"bm": ("Qd1+",), "id": ("BK.01",)}``, and so is ``bm=Qd1+``
-    read.  :class:`PositionError` if an operation has no name, or occurs twice.
+    ``bm Qd1+; id "BK.01";`` is ``{"bm": ("Qd1+",), "id": ("BK.01",)}``; ``bm=Qd1+`` is also
+    accepted.  :class:`PositionError` if an operation has no name, or occurs twice.
     """
     found: dict[str, tuple[str, ...]] = {}
     for name, operands in split_operations(fields_of(text)[1]):
@@ -585,7 +584,7 @@ def operations_in(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def split_operations(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The name and the operands of each operation, as they are written."""
+    """Yield the name and the operands of each operation, as they are written."""
     for operation in re.findall(r'(?:"[^"]*"|[^;"]|"[^"]*$)+', text):
         operation = re.sub(r"^(\s*\w+)=", r"\1 ", operation)
         name, *operands = re.findall(r'"[^"]*"?|[^\s"]+', operation) or [""]

@@ -1,4 +1,4 @@
-"""The worth of pawns by their structure, and on their way to the last row."""
+"""The worth of pawns by their structure, and of passed pawns."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ OWN_KING = start_of("own king near a passed pawn")
 OTHER_KING = start_of("other king near a passed pawn")
 
 FROM_KINGS = 3
-"""The row from which the distance of kings to a passed pawn counts."""
+"""The row from which on the distance of kings to a passed pawn counts."""
 
 
 def distances() -> np.ndarray:
-    """For each two squares the steps of a king from one to the other."""
+    """Return for any two squares the steps of a king from one to the other."""
     file, row = np.arange(64) % 8, np.arange(64) // 8
     apart = np.maximum(abs(file[:, None] - file), abs(row[:, None] - row))
     return apart.astype(np.int8).reshape(-1)
@@ -41,7 +41,7 @@ DISTANCE = Constant("chess.distance", distances())
 
 @compiled
 def structure(board, trace):
-    """Weak pawns and those that help each other."""
+    """Return the worth of weak pawns and of pawns that support each other."""
     pawns, theirs = board.pawns & board.mine, board.pawns & board.theirs
     files = fill_up(fill_down(pawns))
     exposed = ~fill_down(theirs) & ALL
@@ -52,7 +52,7 @@ def structure(board, trace):
     worth += weighed(trace, ISOLATED + 1, popcount(isolated & exposed))
     doubled = pawns & fill_down(pawns >> Bits(8))
     worth += weighed(trace, DOUBLED, popcount(doubled))
-    # The square ahead is theirs to hold: no pawn of ours will ever defend it.
+    # They hold the square ahead: no pawn of ours will ever defend it.
     held = pawns << Bits(8) & pawn_attacks_down(theirs) & ~fill_up(attacked)
     backward = held >> Bits(8) & ~isolated
     worth += weighed(trace, BACKWARD, popcount(backward))
@@ -69,7 +69,7 @@ def structure(board, trace):
 
 @compiled
 def passed_pawns(board, attacks, other, trace):
-    """Pawns that no pawn can stop; *other* are the attacks of the other player."""
+    """Return the worth of passed pawns; *other* are the attacks of the other player."""
     pawns, theirs = board.pawns & board.mine, board.pawns & board.theirs
     guarded = fill_down(theirs >> Bits(8) | pawn_attacks_down(theirs))
     some = pawns & ~guarded & ~fill_down(pawns >> Bits(8))

@@ -1,7 +1,7 @@
-"""Records of games of chess in Portable Game Notation: its export format, and what files hold.
+"""Records of games of chess in Portable Game Notation: its export format, and a lenient reader.
 
-Moves and signs are also read as books print them (figurines, ``±``), and with other spaces and line
-ends than the standard's.
+The reader also accepts moves and signs as printed in books (figurines, ``±``), and other spaces and
+line ends than the standard's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_CHARACTERS = 1_000_000
 
 NAME = r"[\w+#=:-]+"
 PRINTED = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟\u2010\u2011\u2013\u2014\u2212\u00d7", "KQRBNPKQRBNP-----x")
-"""Figurines, dashes and the sign of a capture, as books print them."""
+"""Figurines, dashes and capture signs as printed in books."""
 
 SPOKEN = (
     r"(?i:(?:disc?|dbl|double|discovered)\b\.?\s*(?:ch|check)?|ch|check|(?:check)?mate|matt"
@@ -66,22 +66,22 @@ TOKEN = re.compile(
 """A part of a game: a comment or a numeric annotation, a tag, a move, an Informant sign, ..."""
 
 OTHER_TAG = re.compile(rf'\s*({NAME})\s*"(.*)"\s*\]\s*', re.DOTALL)
-"""The rest of a line with a tag whose value has quotes or backslashes that are not escaped."""
+"""The rest of a line with a tag whose value has unescaped quotes or backslashes."""
 
 OWN_NAMES = {"fen": "FEN", "variant": "Variant"}
-"""The tags that matter, however they are written."""
+"""The tags that matter, in any mix of capital and small letters."""
 
 OWN_VARIANTS = (
     *("", "standard", "classical", "normal", "chess", "fromposition"),
     *("chess960", "fischerandom", "fischerrandom"),
 )
-"""The games that the tag Variant may name, without what is not a letter or a digit."""
+"""The games that the tag Variant may name, in small letters and digits only."""
 
 
 def write_pgn(tags: Mapping[str, str], moves: Sequence[str], *, number: int, black: bool) -> str:
     """Return a game as text: *tags*, and the moves in short algebraic notation.
 
-    *number* is that of the first move, and *black* whether it is black's.
+    *number* is the number of the first move, and *black* says whether it is black's.
     """
     tags = {"Result": "*"} | dict(tags)
     names = [*ROSTER, *(name for name in tags if name not in ROSTER)]
@@ -101,7 +101,7 @@ def write_pgn(tags: Mapping[str, str], moves: Sequence[str], *, number: int, bla
 def read_pgn(text: str) -> tuple[dict[str, str], list[str]]:
     """Return the tags and the moves of the first game of a text.
 
-    Comments, variations, annotations and Informant signs are left out; a note says if another game
+    Comments, variations, annotations and Informant signs are skipped; a note says if another game
     follows.  :class:`PositionError` if there is no game.
     """
     said = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").rstrip("\0\x1a")
@@ -119,7 +119,7 @@ def read_pgn(text: str) -> tuple[dict[str, str], list[str]]:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the moves of a line such as ``1. e4 e5 2. Nf3``, and whatever is not understood."""
+    """Return the moves of a line such as ``1. e4 e5 2. Nf3``, and any words not understood."""
     tags, moves, end = _first_game(text)
     if tags or end < len(text):
         raise PositionError(f"{quoted(text)} is not one line of moves")
@@ -169,7 +169,7 @@ def _first_game(text: str) -> tuple[dict[str, str], list[str], int]:
 
 
 def _tag(text: str, token: re.Match[str]) -> dict[str, str]:
-    """Return the tag of a token; a damaged one is left out unless it tells the position."""
+    """Return the tag of a token; a damaged one is dropped unless it gives the position."""
     name, value = token["name"], re.sub(r"\\(.)", r"\1", text[slice(*token.span("value"))])
     if name is None:
         line = text[slice(*token.span("line"))]

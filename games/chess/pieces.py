@@ -49,8 +49,7 @@ SPACE_SQUARES = (FILES[2] | FILES[3] | FILES[4] | FILES[5]) & Bits(0xFFFFFF << 8
 
 @compiled
 def activity(board, trace):
-    """The worth of a player's pieces where they are, their attacks, and what danger
-    they are to the other's king."""
+    """Return the worth of a player's pieces, the danger that they are, and their attacks."""
     occupied = board.mine | board.theirs
     pawns = board.pawns & board.mine
     their_pawns = board.pawns & board.theirs
@@ -149,8 +148,10 @@ def activity(board, trace):
 
 @compiled
 def threats(board, attacks, other, trace):
-    """The worth of attacks on pieces worth more, or not well defended; *other* attacks as he
-    sees them."""
+    """Return the worth of attacks on pieces that are worth more, or not well defended.
+
+    *other* are the other's attacks, on the same board.
+    """
     theirs = board.theirs
     minors = (board.knights | board.bishops) & theirs
     rooks, queens = board.rooks & theirs, board.queens & theirs
@@ -160,7 +161,7 @@ def threats(board, attacks, other, trace):
     worth += weighed(trace, PAWN_THREAT + 1, popcount(hit & rooks))
     worth += weighed(trace, PAWN_THREAT + 2, popcount(hit & queens))
 
-    # Not defended by a pawn, nor twice where we attack but once.
+    # Not defended by a pawn, nor defended twice where we attack only once.
     weak = attacks.any & ~other.pawns & ~(other.twice & ~attacks.twice)
     pawns = board.pawns & theirs & weak
     hit = attacks.knights | attacks.bishops

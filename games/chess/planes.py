@@ -1,8 +1,8 @@
-"""What a network sees of a position of chess: a board for each kind of piece of each player.
+"""The inputs of a network in chess: a board for each kind of piece of each player.
 
-There are two views, the mover's and the other player's.  The boards of each are as its player has
-them, with the files in the opposite order where his king stands on the right half: what is good on
-one wing is so on the other.
+There are two views, the mover's and the other player's.  The boards of each are as its player sees
+them, with the files reversed where his king stands on the right half: what is good on one wing is
+good on the other.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ PAIRS, FOURS, ONES = (
 
 @compiled
 def planes(position):
-    """Pawns, knights, bishops, rooks, queens and the king of the mover, and of the other."""
+    """Return the mover's pawns, knights, bishops, rooks, queens and king, then the other's."""
     return view_of(board_of(position))
 
 
 @compiled
 def opponent_planes(position):
-    """Those of the other player, and of the mover, as the other player has the board."""
+    """Return the other player's planes, then the mover's, as the other player sees the board."""
     return view_of(turned(board_of(position)))
 
 
 @compiled
 def view_of(board):
-    """The planes of the player whose board it is."""
+    """Return the planes of the player whose board it is."""
     flip = lowest_index(board.kings & board.mine) & 4 != 0
     mine, theirs = seen(board.mine, flip), seen(board.theirs, flip)
     pawns, knights = seen(board.pawns, flip), seen(board.knights, flip)
@@ -58,13 +58,13 @@ def view_of(board):
 
 @compiled
 def seen(board, flip):
-    """A board, with the files in the opposite order if so wanted."""
+    """Return a board, with the files reversed if *flip* is set."""
     return files_reversed(board) if flip else board
 
 
 @compiled
 def files_reversed(board):
-    """A board with its files in the opposite order."""
+    """Return a board with its files reversed."""
     board = (board >> Bits(1) & ONES) | (board & ONES) << Bits(1)
     board = (board >> Bits(2) & PAIRS) | (board & PAIRS) << Bits(2)
     return (board >> Bits(4) & FOURS) | (board & FOURS) << Bits(4)

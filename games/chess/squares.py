@@ -1,9 +1,9 @@
 """The squares of a chess board, seen by the player to move.
 
-A square is a number: that of its file, from 0 for a, plus eight times that of its row.  Row 0
-is the one next to the mover, so white's squares are as they are written (a1 is 0, h8 is 63),
-and black's upside down: rules are written once, for a player who goes up.  A set of squares
-is a word with a bit for each.
+A square is a number: its file, from 0 for a, plus eight times its row.  Row 0 is the one next to
+the mover, so white's squares are numbered as they are written (a1 is 0, h8 is 63), and black's
+upside down: rules are written once, for a player who goes up.  A set of squares is a word with a
+bit for each.
 """
 
 from __future__ import annotations
@@ -36,4 +36,4 @@ DARK = Bits(0xAA55AA55AA55AA55)
 """The squares of one colour, dark ones for white and light ones for black."""
 
 UPSIDE_DOWN = 56
-"""What makes a square of a player the same square of the other (exclusive or)."""
+"""Exclusive or with it turns a square of one player into the same square of the other."""

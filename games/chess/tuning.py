@@ -1,4 +1,4 @@
-"""Tuning of the evaluation of chess: games of the program against itself, and a fit to them.
+"""Tuning of the evaluation of chess: self-play games, and a fit to their positions.
 
 ::
 
@@ -10,24 +10,24 @@
     python -m cutnode.games.chess.tuning network FOLDER
 
 ``first`` writes weights by hand.  ``play`` adds files of labelled positions to a folder, one for
-every so many games, so it can be interrupted at any time; ``fit`` finds weights for all
-positions of a folder and writes them, with a report as header; ``network`` trains the network
-that takes their place, as ``cutnode train`` does for all games; ``report`` says how well weights
-foretell positions.  What is chess's own here is the features, whose weights cannot be learned as
-those of a network, and how games are played and ended.
+every ``CHUNK`` games, so it can be interrupted at any time; ``fit`` finds weights for all positions
+of a folder and writes them, with a report as header; ``network`` trains the network that takes
+their place, as ``cutnode train`` does for all games; ``report`` measures how well weights predict
+results.  Specific to chess are the features, whose weights cannot be learned like a network's, and
+how games are played and ended.
 
 A game begins with some random moves, from the start or from a position of another game, after
-which neither side is far ahead.  Then both sides play the best move of a search of so many nodes,
-until the game is over or surely won: hundreds of games at once, a ply of each in one batch.
-Positions are kept in which nothing hangs: not in check, the best move is not noisy, and noisy
-moves win nothing (quiescence).  Each has a label: the score that the search had for it, and a
-little of the game's result.  A result is what many moves came to, and with more of it weights
-play worse (a share of 0.8 lost 76 Elo points to one of 0.4, and that 36 to 0.1, at 1500 nodes
-a move).  For the network, what searches said later in the game counts as well.
+which neither side is far ahead.  Then both sides play the best move of a search with a limit of
+nodes, until the game is over or surely won: hundreds of games at once, a ply of each in one batch.
+Only quiet positions are kept: not in check, the best move is not noisy, and noisy moves win nothing
+(quiescence search).  Each has a label: the score of its search, and a small share of the game's
+result.  A result depends on many moves, and with a larger share of it weights play worse (a share
+of 0.8 lost 76 Elo to a share of 0.4, and that 36 to 0.1, at 1500 nodes a move).  For the network,
+later scores of the game count as well.
 
-The fit is logistic regression (P. Österlund's method for Texel, 2014): weights that make the
-expected score, a logistic function of the evaluation, most likely.  What is counted in a
-position is told by the evaluation itself, which takes note of its features.
+The fit is logistic regression (P. Österlund's method for Texel, 2014): it finds the most likely
+weights, with the expected score a logistic function of the evaluation.  The evaluation itself
+records which features it counts in a position.
 """
 
 from __future__ import annotations
@@ -112,28 +112,28 @@ LABELLED = np.dtype(
 and 1 for a draw."""
 
 CHUNK = 512
-"""Games of one file, half of which are played at a time."""
+"""Games per file, half of which are played at a time."""
 
 MOST_PIECES, RANGES = 32, 8
-"""The ranges of numbers of pieces for which a network has outputs of their own."""
+"""The most pieces, and the number of ranges of pieces with network outputs of their own."""
 
 HELD_OUT = 10
-"""One game in so many is for validation."""
+"""One game in this many is for validation."""
 
 PLAYED = "played.txt"
 """A line for each file: how its games were played."""
 
 MOST_LATER, LATER_SHARE = 1500, 0.9
-"""Scores further from 0 count as that in what came later; each ply counts so much less."""
+"""The limit of scores in later results, and the factor by which each ply discounts them."""
 
 EVEN = 400
-"""A game begins where neither side is further ahead."""
+"""The most that a side may be ahead where a game begins."""
 
 WON, SURELY = 1000, 6
-"""A game is over when so much was won in so many plies in a row."""
+"""A game is over with this score or more for this many plies in a row."""
 
 LONGEST = 300
-"""Plies of a game that then is drawn."""
+"""The ply after which a game is drawn."""
 
 
 # Play
@@ -141,10 +141,10 @@ LONGEST = 300
 
 @njit(nogil=True, error_model="numpy")
 def step(words, choices):
-    """Play a move in each parked position; positions after them are parked in their place.
+    """Play a move in each parked position, and park the position after it in its place.
 
-    Returns of each whether the move was quiet (not in check, and not noisy), whether the game
-    is over, its value for the next mover then, and the word by which it recurs.
+    Return for each whether the move was quiet (not in check, and not noisy), whether the game
+    is over, its value for the next mover then, and the word that identifies repetitions.
     """
     count = len(choices)
     like = start_like()
@@ -168,7 +168,7 @@ def step(words, choices):
 
 @njit(nogil=True, error_model="numpy")
 def wander(words, steps, random):
-    """Play so many random moves in each parked position, as far as there are any."""
+    """Play *steps* random moves in each parked position, as long as there are any."""
     like = start_like()
     each = width(like)
     buffer = np.zeros(2 * MAX_MOVES, np.int64)
@@ -186,7 +186,7 @@ def wander(words, steps, random):
 
 @njit
 def start_like():
-    """Something of the class of positions."""
+    """Return an example of a position, for its type."""
     none = Bits(0)
     return Position(
         none, none, none, none, none, none, none, none, none, none,
@@ -199,8 +199,8 @@ def play_games(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play games from parked positions to their ends, a move of each at a time.
 
-    Returns rows of ``LABELLED``, with numbers of games from 0 on, and the parked positions
-    that they are of.  A game that begins where a side is too far ahead has none.
+    Return rows of ``LABELLED``, with games numbered from 0, and the parked positions of the rows.
+    A game that begins where a side is too far ahead has none.
     """
     count, each = begun.shape
     words = begun.copy()
@@ -210,7 +210,7 @@ def play_games(
     before = np.zeros((count, LONGEST), np.uint64)
     length, ahead = np.zeros(count, int), np.zeros(count, int)
     result = np.ones(count, int)
-    """Of the player to move at ``length``."""
+    """Results for the player to move at ``length``."""
     alive = np.arange(count)
     for ply in range(LONGEST):
         if not len(alive):
@@ -260,10 +260,10 @@ def play_games(
 
 
 def play_chunks(folder: Path, games: int, nodes: int, seed: int) -> None:
-    """Play games to files of *folder* that are not there yet.
+    """Play games to files of *folder* that do not exist yet.
 
-    Half of the games of a file begin with random moves, the others with some more from positions
-    of these.
+    Half of the games of a file begin with random moves, the others with a few more random moves
+    from positions of these.
     """
     folder.mkdir(parents=True, exist_ok=True)
     searcher = BatchSearcher(Position, table=4)
@@ -297,7 +297,7 @@ def play_chunks(folder: Path, games: int, nodes: int, seed: int) -> None:
 
 @njit(nogil=True, error_model="numpy")
 def position_of(row):
-    """The position of a row; castling and the past are unknown."""
+    """Return the position of a row; castling and the past are unknown."""
     board = Board(
         Bits(row["mine"]),
         Bits(row["theirs"]),
@@ -329,7 +329,7 @@ def position_of(row):
 
 @njit(nogil=True, error_model="numpy")
 def quiescence(position, alpha, beta, buffer, top):
-    """The value within a window when only noisy moves are played, and either player may stop."""
+    """Return the value within a window when only noisy moves are played, and players may stop."""
     best = evaluate(position)
     if best >= beta:
         return best
@@ -345,7 +345,7 @@ def quiescence(position, alpha, beta, buffer, top):
 
 @njit(nogil=True, error_model="numpy")
 def quiet(rows):
-    """For each row whether noisy moves win nothing."""
+    """Return for each row whether noisy moves win nothing."""
     found = np.zeros(len(rows), np.bool_)
     buffer = np.zeros(64 * MAX_MOVES, np.int64)
     for n in range(len(rows)):
@@ -356,11 +356,11 @@ def quiet(rows):
 
 
 class Features(NamedTuple):
-    """Counts of positions: how often each weight applies, and how sums are tapered.
+    """Features of positions: how often each weight applies, and how sums are tapered.
 
     The weights that count in position *n* are ``index[ends[n] : ends[n + 1]]``, each
-    ``count`` times: below ``LINEAR`` the mover's less the other's, then the danger to the other
-    player's king, and ``SIZE - LINEAR`` further that to the mover's.
+    ``count`` times: below ``LINEAR`` the mover's minus the other's, then the danger to the other
+    player's king, and from ``SIZE`` on the danger to the mover's.
     """
 
     ends: np.ndarray
@@ -369,12 +369,12 @@ class Features(NamedTuple):
     phase: np.ndarray
     """The share of the middle game."""
     scales: np.ndarray
-    """The share of an advantage that counts, of one of the other player and of the mover."""
+    """The share of an advantage that counts, for the other player's and for the mover's."""
 
 
 @njit(nogil=True, error_model="numpy")
 def counted(rows, ends, index, count, phase, scales):
-    """Write the features of positions; the arrays have room."""
+    """Write the features of positions to arrays with enough room."""
     mine, theirs = np.zeros(SIZE, np.int64), np.zeros(SIZE, np.int64)
     at = 0
     for n in range(len(rows)):
@@ -400,11 +400,11 @@ def counted(rows, ends, index, count, phase, scales):
 
 
 MOST_FEATURES = 120
-"""More than count in a position, on average."""
+"""More features than a position has, on average."""
 
 
 def features_of(rows: np.ndarray) -> Features:
-    """The features of labelled positions."""
+    """Return the features of labelled positions."""
     number = len(rows)
     room = MOST_FEATURES * number + 2 * SIZE
     features = Features(
@@ -425,7 +425,7 @@ def features_of(rows: np.ndarray) -> Features:
 def scored(features, weights, slope, targets, scores, gradient):
     """Write the scores of positions, and the gradient of their error by weights.
 
-    Returns the mean cross entropy of the expected scores and their *targets*.
+    Return the mean cross entropy of the expected scores and their *targets*.
     """
     ends, index, count, phase, scales = features
     number = len(ends) - 1
@@ -473,7 +473,7 @@ def scored(features, weights, slope, targets, scores, gradient):
 
 
 def error_of(features: Features, weights: np.ndarray, slope: float, targets: np.ndarray) -> float:
-    """The mean cross entropy of what weights foretell."""
+    """Return the mean cross entropy of the predictions of weights."""
     scores, gradient = np.zeros(len(targets)), np.zeros((SIZE, 2))
     return float(scored(features, weights, slope, targets, scores, gradient))
 
@@ -487,10 +487,10 @@ def fit_weights(
     penalty: float,
     rate: float = 2.0,
 ) -> np.ndarray:
-    """The likeliest weights, from *prior* on, and a *penalty* for leaving it.
+    """Return the most likely weights, starting from *prior*, with a *penalty* for leaving it.
 
     Gradient descent with a rate for each weight (Adam: D. Kingma and J. Ba, 2015) that falls
-    to 0 by and by.
+    to 0 gradually.
     """
     weights = prior.astype(float)
     scores, gradient = np.zeros(len(targets)), np.zeros((SIZE, 2))
@@ -506,7 +506,7 @@ def fit_weights(
 
 
 def in_pawns(weights: np.ndarray, features: Features) -> np.ndarray:
-    """The weights in hundredths of a pawn of the end game, as pawns stand on average."""
+    """Scale weights so that an end game pawn is worth 100 on average, given where pawns stand."""
     pawns = np.zeros(32)
     chosen = features.index < 32
     np.add.at(pawns, features.index[chosen], np.abs(features.count[chosen].astype(float)))
@@ -520,7 +520,7 @@ def in_pawns(weights: np.ndarray, features: Features) -> np.ndarray:
 
 
 def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Quiet positions to learn from, and those of other games to validate with."""
+    """Return quiet positions to learn from, and positions of other games to validate with."""
     paths = sorted(folder.glob("games-*.npy"))
     if not paths:
         raise click.ClickException(f"{folder} has no files of games; play some first")
@@ -531,9 +531,9 @@ def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def targets_of(rows: np.ndarray, slope: float, share: float, later: float = 0.0) -> np.ndarray:
-    """The target scores of positions: a share of the result, the rest of the search.
+    """Return the target scores of positions: a share of the result, the rest from the search.
 
-    *later* is the share of what came later in that rest.
+    *later* is the share of later scores in that rest.
     """
     expected = 1 / (1 + np.exp(-slope * rows["score"].astype(float)))
     afterwards = 1 / (1 + np.exp(-slope * rows["later"].astype(float)))
@@ -557,22 +557,22 @@ def write_first(weights: Path) -> None:
 
 @main.command("play")
 @FOLDER
-@click.option("--games", default=5000, type=click.IntRange(1))
-@click.option("--nodes", default=2000, type=click.IntRange(1), help="Of the search of a move.")
-@click.option("--seed", default=0, type=click.IntRange(0))
+@click.option("--games", default=5000, type=click.IntRange(1), help="Number of games.")
+@click.option("--nodes", default=2000, type=click.IntRange(1), help="Nodes per move.")
+@click.option("--seed", default=0, type=click.IntRange(0), help="Random seed.")
 def play_command(folder: Path, games: int, nodes: int, seed: int) -> None:
-    """Play games with the weights of the game, and write their positions to files in FOLDER."""
+    """Play games with the installed evaluation, and write their positions to files in FOLDER."""
     play_chunks(folder, games, nodes, seed)
 
 
 @main.command()
 @FOLDER
 @WEIGHTS_OPTION
-@click.option("--share", default=0.1, type=click.FloatRange(0, 1), help="Of results in labels.")
-@click.option("--penalty", default=3e-9, type=click.FloatRange(0), help="For leaving the start.")
-@click.option("--steps", default=400, type=click.IntRange(1), help="Of gradient descent.")
+@click.option("--share", default=0.1, type=click.FloatRange(0, 1), help="Share of game results.")
+@click.option("--penalty", default=3e-9, type=click.FloatRange(0), help="L2 penalty, from start.")
+@click.option("--steps", default=400, type=click.IntRange(1), help="Gradient descent steps.")
 def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -> None:
-    """Fit weights to the positions in FOLDER, beginning with those by hand."""
+    """Fit weights to the positions in FOLDER, starting from those by hand."""
     learnt, held = read_positions(folder)
     played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
     prior = first_weights()
@@ -595,20 +595,20 @@ def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file of weights, by default the one that the game uses.",
+    help="Output file; by default the one that the game loads.",
 )
 @click.option(
-    "--width", default=MOST_WIDTH, type=click.IntRange(16, MOST_WIDTH), help="Neurons of a view."
+    "--width", default=MOST_WIDTH, type=click.IntRange(16, MOST_WIDTH), help="Neurons per view."
 )
-@click.option("--own", is_flag=True, help="Add it to the features, and learn what they leave.")
-@click.option("--rounds", default=6, type=click.IntRange(1), help="Through all positions.")
-@click.option("--share", default=0.1, type=click.FloatRange(0, 1), help="Of results in labels.")
-@click.option("--later", default=0.5, type=click.FloatRange(0, 1), help="Of what came later.")
-@click.option("--seed", default=0, type=click.IntRange(0), help="Begin with other weights.")
+@click.option("--own", is_flag=True, help="Learn the residual of the features, and add it.")
+@click.option("--rounds", default=6, type=click.IntRange(1), help="Passes over all positions.")
+@click.option("--share", default=0.1, type=click.FloatRange(0, 1), help="Share of game results.")
+@click.option("--later", default=0.5, type=click.FloatRange(0, 1), help="Share of later scores.")
+@click.option("--seed", default=0, type=click.IntRange(0), help="Random seed.")
 @click.option(
     "--begin",
     type=click.Path(exists=True, dir_okay=False),
-    help="Go on with the network of a file of weights.",
+    help="Continue training the network in this file.",
 )
 def train_network(
     folder: Path,
@@ -670,7 +670,7 @@ def write_seen(rows, found, base):
 
 
 def seen(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What a network sees of positions, and what features say of them."""
+    """Return what a network sees of positions, and what features say of them."""
     found = np.zeros((len(rows), 2 * len(planes(start()))), np.uint64)
     base = np.zeros(len(rows), np.float32)
     write_seen(rows, found, base)
@@ -678,7 +678,7 @@ def seen(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cross_entropy(scores: np.ndarray, slope: float, targets: np.ndarray) -> float:
-    """The mean cross entropy of what scores foretell, and *targets*."""
+    """Return the mean cross entropy of the predictions from *scores*, given *targets*."""
     expected = np.clip(1 / (1 + np.exp(-slope * scores)), 1e-12, 1 - 1e-12)
     errors = targets * np.log(expected) + (1 - targets) * np.log(1 - expected)
     return float(-errors.mean())
@@ -688,15 +688,15 @@ def cross_entropy(scores: np.ndarray, slope: float, targets: np.ndarray) -> floa
 @FOLDER
 @WEIGHTS_OPTION
 def report(folder: Path, weights: Path) -> None:
-    """Say how well weights foretell the results of games held out in FOLDER."""
+    """Report how well weights predict the results of held-out games in FOLDER."""
     _, held = read_positions(folder)
     print("\n".join(report_of(held, {"by hand": first_weights(), "these": read_weights(weights)})))
 
 
 def report_of(held: np.ndarray, all_weights: dict[str, np.ndarray]) -> list[str]:
-    """Lines that say how far results are from what weights foretell."""
+    """Return lines that say how far results are from the predictions of weights."""
     features, results = features_of(held), held["result"] / 2
-    lines = [f"Results of {len(held)} positions of games held out (cross entropy, mean square):"]
+    lines = [f"Results of {len(held)} positions of held-out games (cross entropy, mean square):"]
     for name, weights in all_weights.items():
         scores, gradient = np.zeros(len(held)), np.zeros((SIZE, 2))
         scored(features, weights.astype(float), 0.004, results, scores, gradient)

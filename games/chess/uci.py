@@ -1,15 +1,15 @@
 """Chess by the Universal Chess Interface (UCI), for graphical interfaces and tournament managers.
 
 ``cutnode uci``, or ``python -m cutnode.games.chess.uci``, reads commands from standard input and
-answers on standard output, a line each.  The protocol is that of S. Meyer-Kahlen (2004), with what
-Stockfish and the tournament managers have added to it (``UCI_Chess960``, ``go perft``).
+writes answers to standard output, a line each.  The protocol is S. Meyer-Kahlen's (2004), with the
+additions of Stockfish and of tournament managers (``UCI_Chess960``, ``go perft``).
 
-Three threads share the work.  One reads, and obeys at once what needs no thought, so ``stop``
-and ``isready`` are never late.  The main thread thinks, about one ``go`` after another.  The
-third gets the compiled search ready, from the start on: ``uci`` is answered before that, and
-``isready`` after it.  What cannot be understood is answered by an ``info string``, and changes
-nothing, but a position with one illegal move is refused whole: until one is accepted, each ``go``
-is answered by ``bestmove 0000``.
+Three threads share the work.  One reads commands, and obeys at once those that need no search, so
+``stop`` and ``isready`` are never late.  The main thread searches, one ``go`` after another.  The
+third compiles the search, from the start on: ``uci`` is answered before that, and ``isready`` after
+it.  A command that cannot be understood is answered by an ``info string``, and changes nothing; but
+a position with an illegal move is refused as a whole: until one is accepted, each ``go`` is
+answered by ``bestmove 0000``.
 """
 
 from __future__ import annotations
@@ -54,26 +54,30 @@ from cutnode.kernels.scores import WIN, win_distance
 __all__ = ["OPTIONS", "Option", "Session", "main", "nodes_at"]
 
 LEAST_ELO, MOST_ELO = 1000, 2400
+"""The range of ``UCI_Elo``."""
 FEWEST_NODES = 100
+"""The nodes of a move at the least Elo."""
 ELO_OF_DOUBLING = 117
+"""The Elo difference that doubles the nodes."""
 MOST_DOUBT = 0.8
+"""The standard deviation of the error of scores at the least Elo, in pawns; it falls to 0."""
 DOUBTFUL_LINES = 4
-"""``UCI_Elo``: the nodes of a move double with each so many points, and a normal error in pawns
-that shrinks to 0 at the most decides among so many lines.
+"""The number of lines among which scores with that error decide.
 
-By games against Stockfish 15.1 at the same ``UCI_Elo``, 250,000 nodes a move, this many nodes made
-so many points: at 1500, 2,245 made 8.5 of 20 and 3,597 made 43 of 52; at 2000, 40,000 made 10 of 20
-and 161,000 made 15.5 of 20.  At 2400, 1,600,000 made 2.5 of 4, and without error and other lines
-some 500,000 play at 2465.  What is lower than 1500 is a guess."""
+In games against Stockfish 15.1 at the same ``UCI_Elo``, at 250,000 nodes a move, these nodes scored
+these points: at 1500, 2,245 scored 8.5 of 20 and 3,597 scored 43 of 52; at 2000, 40,000 scored 10
+of 20 and 161,000 scored 15.5 of 20.  At 2400, 1,600,000 scored 2.5 of 4, and without error and
+other lines some 500,000 play at 2465.  Below 1500 the nodes are a guess.
+"""
 
 BOUNDS_AFTER = 0.5
-"""Seconds of a search before its bounds are said: most are exact scores a moment later."""
+"""Seconds of search before its bounds are shown: most are exact scores a moment later."""
 
 PORTION = 5
-"""The plies that perft counts between two looks at whether it is to stop."""
+"""Plies that perft counts between two checks of the stop flag."""
 
 NEWS_AFTER = 8.0
-"""Seconds of compiling after which it is said (again) that it goes on."""
+"""Seconds of compiling after which a message says (again) that it continues."""
 
 
 class Option(NamedTuple):
@@ -94,14 +98,14 @@ class Option(NamedTuple):
         return said
 
     def read(self, text: str) -> Any:
-        """The value that a text means; :class:`CutnodeError` if none."""
+        """Return the value that a text means; :class:`CutnodeError` if none."""
         if self.kind == "check":
             if text.lower() not in ("true", "false"):
-                raise CutnodeError(f"it is true or false, not {quoted(text)}")
+                raise CutnodeError(f"must be true or false, got {quoted(text)}")
             return text.lower() == "true"
         value = number(text)
         if not self.least <= value <= self.most:
-            raise CutnodeError(f"it is {self.least}..{self.most}, not {quoted(text)}")
+            raise CutnodeError(f"must be {self.least}..{self.most}, got {quoted(text)}")
         return value
 
 
@@ -117,35 +121,35 @@ OPTIONS = {
     "UCI_LimitStrength": Option("check", False),
     "UCI_Elo": Option("spin", MOST_ELO, LEAST_ELO, MOST_ELO),
 }
-"""All settings.  Ponder and UCI_AnalyseMode change nothing: the other program says when."""
+"""All settings.  Ponder and UCI_AnalyseMode change nothing: the interface says when to ponder."""
 
 NUMBERS = (
     *("wtime", "btime", "winc", "binc", "movestogo", "movetime"),
     *("depth", "nodes", "mate", "perft"),
 )
-"""What a ``go`` says by a number; times are milliseconds."""
+"""The words of ``go`` that take a number; times are milliseconds."""
 
 GO_WORDS = {*NUMBERS, "searchmoves", "infinite", "ponder"}
 
 
 @dataclass(eq=False, slots=True)
 class Task:
-    """A ``go``: what it asks for, and what has been heard about it since."""
+    """A ``go``: its limits, and what has been heard about it since."""
 
     game: list[Any]
-    """The position to think about, after those of the game that came before it."""
+    """The position to search, after the earlier positions of the game."""
     settings: dict[str, Any]
     numbers: dict[str, int] = field(default_factory=dict)
     moves: list[int] | None = None
     infinite: bool = False
     ponder: bool = False
-    """Whether the other player is still to make the move that is expected."""
+    """Whether the opponent has yet to make the expected move."""
     refusal: str = ""
-    """Why there is no position to think about."""
+    """Why there is no position to search."""
     clock: Clock = field(default_factory=partial(Clock, None))
     stop: threading.Event = field(default_factory=threading.Event)
     released: threading.Event = field(default_factory=threading.Event)
-    """Whether the best move may be said when it is found."""
+    """Whether the best move may be sent when it is found."""
     alarm: threading.Timer | None = None
 
     def __post_init__(self) -> None:
@@ -158,13 +162,13 @@ class Task:
 
     @property
     def is_limited(self) -> bool:
-        """Return whether it ends without another command."""
+        """Return whether the search ends without another command."""
         numbers = self.numbers
         limited = numbers.keys() & {"depth", "nodes", "perft"} or numbers.get("mate", 0) > 0
         return self.released.is_set() and bool(limited or self.allowance())
 
     def allowance(self) -> Allowance | None:
-        """The time for the move, if it is limited."""
+        """Return the time for the move, if it is limited."""
         overhead = self.settings["Move Overhead"] / 1000
         if "movetime" in self.numbers:
             seconds = self.numbers["movetime"] / 1000
@@ -191,7 +195,7 @@ class Session:
         self.settings = {name: option.default for name, option in OPTIONS.items()}
         self.root = "startpos"
         self.texts: list[str] = []
-        """The moves that were played from there, as they were written."""
+        """The moves played from there, as they were written."""
         self.game: list[Any] = [start()]
         self.refusal = ""
         """Why the last position was refused; the game is still the one before it."""
@@ -202,12 +206,12 @@ class Session:
         self.failure: BaseException | None = None
         self.ready = threading.Event()
         self.prepared = False
-        """Whether what is thought about now is heard of: the compiled search is ready."""
+        """Whether the compiled search is ready, so that a running search can be answered for."""
         self.lock = threading.Lock()
         self.owed = 0
-        """So many ``readyok`` are to be said as soon as the compiled search is ready."""
+        """The number of ``readyok`` to send as soon as the compiled search is ready."""
         self.tasks: list[Task] = []
-        """Those that have no answer yet; the first is thought about."""
+        """The tasks without an answer yet; the first is being searched."""
         self.waiting: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
 
     def run(self, lines: Iterable[str]) -> None:
@@ -259,7 +263,7 @@ class Session:
             self.waiting.put(None)
 
     def obey(self, line: str) -> None:
-        """Carry out a command, or leave it to the main thread; what is wrong with it is said."""
+        """Carry out a command or pass it to the main thread; report what is wrong with it."""
         name, _, text = " ".join(line.split()).partition(" ")
         if not name:
             return
@@ -285,7 +289,7 @@ class Session:
         self.say("uciok")
 
     def is_ready(self, text: str) -> None:
-        """Answer at once while there is thought, and else when all before it is done."""
+        """Answer at once during a search, and otherwise when all commands before it are done."""
         with self.lock:
             thinking, prepared = bool(self.tasks), self.prepared
             self.owed += thinking and not prepared
@@ -324,7 +328,7 @@ class Session:
         self.engine.new_game()
 
     def set_position(self, text: str) -> None:
-        """Take a position and the moves from there; none is left if one of them is wrong."""
+        """Set a position and play the moves from there; if one is wrong, there is no position."""
         try:
             with notes_to(lambda text: self.say(f"info string {text}")):
                 self._read_position(text)
@@ -340,7 +344,7 @@ class Session:
             root = root.removeprefix("fen ").strip()
         elif root != "startpos":
             raise PositionError(f"write startpos or fen ..., not {quoted(root)}")
-        if root == self.root:  # most often the same game, some moves later
+        if root == self.root:  # usually the same game, some moves later
             game = self.game[: common(texts, self.texts) + 1]
         else:
             game = [start() if root == "startpos" else parse_position(root)]
@@ -359,11 +363,11 @@ class Session:
         self.waiting.put(partial(self._think, task))
 
     def _history(self) -> list[Any]:
-        """The positions that can occur again, with the last."""
+        """Return the positions that can occur again, with the last."""
         return self.game[-1 - self.game[-1].clock :]
 
     def _read_go(self, text: str) -> dict[str, Any]:
-        """Read a ``go``; what is not understood is reported and left out."""
+        """Read a ``go``; words that are not understood are reported and skipped."""
         numbers: dict[str, int] = {}
         moves: list[int] = []
         flags = {"infinite": False, "ponder": False}
@@ -384,7 +388,7 @@ class Session:
         return {"numbers": numbers, "moves": sorted(set(moves)) or None, **flags}
 
     def _read_moves(self, words: list[str]) -> list[int]:
-        """The moves that words begin with, which are taken away; others are said to be none."""
+        """Remove the moves that words begin with, and return the legal ones; report the others."""
         moves = []
         while words and words[0] not in GO_WORDS:
             word = words.pop(0)
@@ -401,19 +405,19 @@ class Session:
             self._halt(task)
 
     def _halt(self, task: Task) -> None:
-        """End the thought about a task, now or when it begins, and let the answer be said."""
+        """End a search, now or when it begins, and let its answer be sent."""
         task.released.set()
         self._enough(task)
 
     def _enough(self, task: Task) -> None:
-        """End the thought about a task: the answer waits for the other program if it has to."""
+        """End a search; its answer waits for the interface if it has to."""
         with self.lock:
             task.stop.set()
             if self.engine is not None and self.tasks[:1] == [task]:
                 self.engine.stop()
 
     def ponder_hit(self, text: str) -> None:
-        """The expected move was made: from now on the clock runs."""
+        """Start the clock: the expected move was made."""
         with self.lock:
             pondered = [task for task in self.tasks if task.ponder and not task.infinite]
         for task in pondered:
@@ -428,7 +432,7 @@ class Session:
                 task.alarm.start()
             task.released.set()
 
-    # Thinking, in the main thread
+    # Searching, in the main thread
 
     def _equip(self, settings: dict[str, Any]) -> None:
         assert self.engine is not None
@@ -443,7 +447,7 @@ class Session:
             self.complain("setoption", error)
 
     def _think(self, task: Task) -> None:
-        """Carry out a ``go``, to its answer."""
+        """Carry out a ``go``, up to its answer."""
         best = "bestmove (none)"
         try:
             self._equip(task.settings)
@@ -471,12 +475,12 @@ class Session:
                 task.alarm.cancel()
 
     def _text(self, task: Task, move: int, plies: int = 0) -> str:
-        """A move so many plies after the position, as the other program reads it."""
+        """Return a move *plies* plies after the position, as the interface reads it."""
         seen = task.position._replace(ply=task.position.ply + plies)
         return uci(seen, move, chess960=task.settings["UCI_Chess960"])
 
     def _count(self, task: Task) -> None:
-        """Perft, divided among the moves."""
+        """Count perft, divided by moves."""
         depth = min(task.numbers["perft"], MOST_DEPTH)
         total = 1 if depth < 1 else 0
         for move in legal_moves(task.position) if depth > 0 else ():
@@ -493,12 +497,12 @@ class Session:
             return self._answer(task, forced.pv)
         result, line = self._search(task)
         if result.iterations and line.move != result.iterations[-1].lines[0].move:
-            if line is result.lines[0]:  # found by the depth that was not completed
+            if line is result.lines[0]:  # found at the depth that was not completed
                 self._report(task, unfinished(result))
         return self._answer(task, line.pv)
 
     def _answer(self, task: Task, line: Sequence[int]) -> str:
-        """The best move, and the reply to think about meanwhile if the line has one."""
+        """Return the best move, and the reply to ponder on if the line has one."""
         words = ["bestmove", self._text(task, line[0])]
         if len(line) > 1:
             words += ["ponder", self._text(task, line[1], 1)]
@@ -507,7 +511,7 @@ class Session:
     def _prove(self, task: Task) -> ForcedWin | None:
         """Look for the mate that a task asks for, if it asks for one at full strength.
 
-        What is not found within the limits is left to the usual search.
+        If none is found within the limits, the usual search follows.
         """
         assert self.engine is not None
         mate, allowance = task.numbers.get("mate", 0), task.allowance()
@@ -526,7 +530,7 @@ class Session:
             seconds = max(allowance.hard - task.clock.elapsed(), 0.001)
         nodes = task.numbers.get("nodes")
         if self._prover is None:
-            self.say("info string getting the proofs of mates ready: the first time takes a moment")
+            self.say("info string compiling the search for mates: this happens once")
             self._prover = Prover(Position, table=self.engine.table)
         self._prover.table = self.engine.table
         result = self._prover.prove(
@@ -548,7 +552,7 @@ class Session:
         return result
 
     def _search(self, task: Task) -> tuple[SearchResult, Line]:
-        """Search within the limits of a task; what was found, and the line to play."""
+        """Search within the limits of a task; return the result, and the line to play."""
         assert self.engine is not None
         numbers, settings = task.numbers, task.settings
         depth, nodes, lines = numbers.get("depth"), numbers.get("nodes"), settings["MultiPV"]
@@ -601,7 +605,7 @@ class Session:
         )
         if result.reason == "interrupted":
             raise KeyboardInterrupt
-        if result.depth == 0:  # stopped before it began: a ply takes no time
+        if result.depth == 0:  # stopped before it began: one ply takes no time
             result = self.engine.search(
                 task.position,
                 history=history,
@@ -647,7 +651,7 @@ COMMANDS: dict[str, Callable[[Session, str], None]] = {
 
 
 def lines_of_play(position: Any, depth: int, stop: threading.Event) -> int:
-    """Perft in portions of a moment each, so that it can be stopped."""
+    """Count perft in portions of a moment each, so that it can be stopped."""
     if depth <= PORTION:
         return perft(position, depth)
     moves = legal_moves(position)
@@ -657,31 +661,31 @@ def lines_of_play(position: Any, depth: int, stop: threading.Event) -> int:
 
 
 def common(first: Sequence[Any], second: Sequence[Any]) -> int:
-    """With how many equal items two sequences begin."""
+    """Return how many items two sequences have in common at the beginning."""
     pairs = zip(first, second, strict=False)
     equal = min(len(first), len(second))
     return next((n for n, (one, other) in enumerate(pairs) if one != other), equal)
 
 
 def nodes_at(elo: int) -> int:
-    """The nodes of a move of a player with a rating."""
+    """Return the nodes of a move of a player with a rating."""
     return int(FEWEST_NODES * 2 ** ((elo - LEAST_ELO) / ELO_OF_DOUBLING))
 
 
 def doubtful_choice(lines: Sequence[Line], elo: int, seed: int) -> Line:
-    """The line that looks best to a player with a rating, whose judgement errs a little."""
+    """Return the line that looks best to a player with a rating, who misjudges scores a little."""
     doubt = MOST_DOUBT * UNIT * (MOST_ELO - elo) / (MOST_ELO - LEAST_ELO)
     random = Random(seed)
     return max(lines, key=lambda line: random.gauss(line.value, doubt))
 
 
 def seed_of(game: Sequence[Any]) -> int:
-    """A number for the last position: who meets it again chooses as before."""
+    """Return a seed for the last position: in the same position the choice is the same."""
     return int(game[-1].zobrist) ^ game[-1].ply << 64
 
 
 def unfinished(result: SearchResult) -> Iteration:
-    """The finding of a depth that a limit ended: a line that is at least so good."""
+    """Return the result of a depth that a limit ended: its score is a lower bound."""
     counts = result.statistics
     return Iteration(
         result.depth + 1,
@@ -696,7 +700,7 @@ def unfinished(result: SearchResult) -> Iteration:
 
 
 def score_text(value: float) -> str:
-    """A score as UCI writes it: in moves of the winner to mate, or in hundredths of a pawn."""
+    """Return a score as UCI writes it: in moves to mate, or in hundredths of a pawn."""
     distance = win_distance(value)
     if distance is None:
         return f"cp {int(value * 100 / UNIT)}"
@@ -705,7 +709,7 @@ def score_text(value: float) -> str:
 
 
 def number(text: str) -> int:
-    """A whole number of any sign; :class:`CutnodeError` if it is none."""
+    """Return a whole number of any sign; :class:`CutnodeError` if it is none."""
     try:
         if len(text) <= 19:
             return int(text)
@@ -722,7 +726,7 @@ def installed_version() -> str:
 
 
 def lines_of_input() -> Iterator[str]:
-    """Unbuffered: a thread that waits in it does not keep Python from ending."""
+    """Yield lines, unbuffered: a thread that waits for one does not keep Python from ending."""
     with os.fdopen(0, "rb", buffering=0, closefd=False) as stream:
         for line in stream:
             yield line.decode("utf-8", "replace")
@@ -730,7 +734,7 @@ def lines_of_input() -> Iterator[str]:
 
 @click.command("uci")
 def main() -> None:
-    """Play chess by UCI: commands on standard input, answers on standard output."""
+    """Play chess by UCI: read commands from standard input, write answers to standard output."""
     lock = threading.Lock()
 
     def say(line: str) -> None:

@@ -1,13 +1,13 @@
 """The weights of the evaluation of chess: their names, their file, and how they are counted.
 
-A weight is of one feature, such as a passed pawn on the fifth row.  It is two numbers, for the
-middle game and for the end game, kept in one word: that for the end game is in its upper
-half, so both are added and multiplied at once.  Weights of *danger* to a king are one
-number each; what they come to is in ``games/chess/kings.py``.
+A weight belongs to one feature, such as a passed pawn on the fifth row.  It is two numbers, for the
+middle game and for the end game, in one word: the one for the end game is in the upper half, so
+both are added and multiplied at once.  Weights of *danger* to a king are one number each; their sum
+is used in ``games/chess/kings.py``.
 
-Code that counts features says ``weighed(trace, index, count)``.  The search gives a trace that
-takes no note (``NOWHERE``) and costs nothing; the tuner gives an array, and the same code
-then tells how often each weight counts.
+Code that counts features calls ``weighed(trace, index, count)``.  The search passes a trace that
+records nothing (``NOWHERE``) and costs nothing; the tuner passes an array, and the same code then
+records how often each weight counts.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ FEATURES = {
     "hanging": 1,
     "push that attacks": 1,
 }
-"""Features, and how many weights each has: of pieces for each square of a half board, row by
-row from the edge to the middle; of mobility for each number of squares; of pawns for each row
-or distance."""
+"""Features, and how many weights each has: for pieces one for each square of a half board, row by
+row from the edge to the middle; for mobility one for each number of squares; for pawns one for each
+row or distance."""
 
 DANGERS = {
     "danger": 1,
@@ -103,10 +103,10 @@ DANGERS = {
     "danger of open files": 1,
     "danger less for defenders": 1,
 }
-"""What adds up to the danger that a king is in."""
+"""The features that add up to the danger that a king is in."""
 
 LINEAR = sum(FEATURES.values())
-"""So many weights have two numbers; those of danger follow them."""
+"""The number of weights with two numbers; danger weights follow them."""
 
 SIZE = LINEAR + sum(DANGERS.values())
 
@@ -114,32 +114,32 @@ WEIGHTS_FILE = Path(__file__).with_name("weights.txt")
 
 
 def start_of(name: str) -> int:
-    """The index of a feature's first weight."""
+    """Return the index of a feature's first weight."""
     sizes = FEATURES | DANGERS
     names = list(sizes)
     return sum(sizes[earlier] for earlier in names[: names.index(name)])
 
 
 def packed(middle: int, end: int) -> int:
-    """The two numbers of a weight in one."""
+    """Pack the two numbers of a weight into one."""
     return middle + (end << 32)
 
 
 @compiled
 def middle_of(worth):
-    """The number for the middle game: the lower half, with its sign."""
+    """Return the number for the middle game: the lower half, with its sign."""
     return ((worth + (1 << 31)) & 0xFFFFFFFF) - (1 << 31)
 
 
 @compiled
 def end_of(worth):
-    """The number for the end game: the upper half, without what the lower borrowed."""
+    """Return the number for the end game: the upper half, without what the lower borrowed."""
     return (worth - middle_of(worth)) >> 32
 
 
 @compiled
 def half_of(square):
-    """The square of a half board: left and right are alike."""
+    """Return the square of a half board: left and right are alike."""
     return 4 * (square >> 3) + min(square & 7, 7 - (square & 7))
 
 
@@ -147,7 +147,7 @@ def half_of(square):
 
 
 def weights_text(weights: np.ndarray, header: str) -> str:
-    """Weights, ``SIZE`` x 2, as a file has them, below a *header*."""
+    """Return the text of a file of weights, ``SIZE`` x 2, below a *header*."""
     lines = [f"# {line}".rstrip() for line in header.splitlines()]
     for name, size in (FEATURES | DANGERS).items():
         rows = np.rint(weights[start_of(name) :][:size]).astype(int)
@@ -160,8 +160,8 @@ def weights_text(weights: np.ndarray, header: str) -> str:
 
 
 def read_weights(path: Path = WEIGHTS_FILE) -> np.ndarray:
-    """The weights of a file that :func:`weights_text` wrote: ``SIZE`` x 2, those of danger
-    with 0 as second number.
+    """Read a file that :func:`weights_text` wrote: ``SIZE`` x 2, with 0 as the second number of
+    danger weights.
 
     :class:`GameError` says which feature is missing, unknown or has other numbers.
     """
@@ -198,7 +198,7 @@ def read_weights(path: Path = WEIGHTS_FILE) -> np.ndarray:
 
 
 def numbers_of(path: Path, number: int, name: str, word: str) -> tuple[int, int]:
-    """One weight as a file has it."""
+    """Read one weight of a file."""
     form = r"-?\d{1,5}" if name in DANGERS else r"(-?\d{1,5})/(-?\d{1,5})"
     if not re.fullmatch(form, word):
         raise GameError(
@@ -210,12 +210,12 @@ def numbers_of(path: Path, number: int, name: str, word: str) -> tuple[int, int]
 
 
 def packed_weights(weights: np.ndarray) -> np.ndarray:
-    """The weights as compiled code reads them, one number each."""
+    """Return the weights as compiled code reads them, one number each."""
     return weights[:, 0] + (weights[:, 1] << 32)
 
 
 def of_squares(weights: np.ndarray) -> np.ndarray:
-    """For each kind of piece and each square of the mover what the piece is worth there."""
+    """Return the worth of each kind of piece on each square of the mover."""
     half = np.array([half_of(square) for square in range(64)])
     return packed_weights(weights)[32 * np.arange(len(KINDS))[:, None] + half].reshape(-1)
 
@@ -230,7 +230,7 @@ SQUARES = Constant("chess.squares", of_squares(_weights))
 
 
 def add_count(trace: Any, index: int, count: int) -> None:
-    """Add to how often a weight counts, if the trace takes note."""
+    """Add to how often a weight counts, if the trace records."""
     if trace is not NOWHERE:
         trace[index] += count
 
@@ -247,7 +247,7 @@ def _add_count(trace: Any, index: Any, count: Any) -> Any:
 
 
 def takes_note(trace: Any) -> bool:
-    """Return whether the trace takes note; compiled, this is known before the code runs."""
+    """Return whether the trace records; compiled code knows it at compile time."""
     return trace is not NOWHERE
 
 
@@ -259,6 +259,6 @@ def _takes_note(trace: Any) -> Any:
 
 @compiled
 def weighed(trace, index, count):
-    """A weight so many times."""
+    """Return a weight times *count*, which is recorded in *trace*."""
     add_count(trace, index, count)
     return WEIGHTS[index] * count

@@ -1,4 +1,4 @@
-"""The weights that the first games of the tuner are played with: guesses, by hand."""
+"""The weights for the first games of the tuner: guesses, by hand."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ ROWS = {
 
 
 def first_weights() -> np.ndarray:
-    """``SIZE`` x 2, as a file has them."""
+    """Return the weights, ``SIZE`` x 2, as a file has them."""
     weights = np.zeros((SIZE, 2))
     for name in FEATURES | DANGERS:
         at = start_of(name)
@@ -91,7 +91,7 @@ def first_weights() -> np.ndarray:
 
 
 def on_square(name: str, row: int, file: int) -> tuple[float, float]:
-    """A piece on a square of the half board; the file is counted from the edge."""
+    """Return the worth of a piece on a square of the half board; files count from the edge."""
     middle, end = VALUES[name]
     centre = file + min(row, 7 - row) - 3
     if name == "pawn":

@@ -1,15 +1,15 @@
 """English draughts (checkers) on boards of 8x8, 6x6 and 4x4 squares.
 
-Rules: those of the World Checkers Draughts Federation.  Black, with twelve men on the first three
+Rules: as set by the World Checkers Draughts Federation.  Black, with twelve men on the first three
 rows, moves first.  A man steps one square diagonally forward, a king in all four directions.
 A piece captures an adjacent opposing one by jumping over it to the empty square behind, a man
-only forward, and jumps on as long as it can; what it jumps over leaves the board.  Who can capture
-must, in any way that he likes.  A man that reaches the last row becomes a king, and the move ends
-there.  Who cannot move has lost.  A game is drawn when a position occurs for the third time, and
-after forty moves of each player without a capture or a move of a man.
+only forward, and keeps jumping as long as it can; what it jumps over leaves the board.  A player
+who can capture must, in any way that he likes.  A man that reaches the last row becomes a king, and
+the move ends there.  A player who cannot move has lost.  A game is drawn when a position occurs for
+the third time, and after forty moves of each player without a capture or a move of a man.
 
-Each way to capture is a move of its own, also if another one takes the same pieces and ends on the
-same square (counts of lines with "duplicates kept").
+Each way to capture is a separate move, even if another one takes the same pieces and ends on the
+same square (as in perft counts with "duplicates kept").
 
 Values: 1 a win, 0 a draw, -1 a loss.
 
@@ -28,14 +28,14 @@ Text: squares have the usual numbers::
 
 Moves are written ``11-15`` and ``22x15``, and with all squares where that is ambiguous:
 ``22x15x8``.  A position is a FEN of portable draughts notation: who is to move, the pieces of
-both, ``K`` before a king, and, unless it is 0, the plies since the last capture or move of a man:
-``W:W18,K22:B1,K9,12:H7``.
+both sides, ``K`` before a king, and, unless it is 0, the number of plies since the last capture or
+move of a man: ``W:W18,K22:B1,K9,12:H7``.
 
 Encoding: a word for the men and one for the kings of each player, *as their owner sees them* from
-his own side.  So all rules are written once, a move changes the words of its player, and then the
-players only change places.  A bit for each square, and one unused (8, 17, 26) after every second
-row, so that a step up to the right is +4 everywhere, to the left +5, down to the right -5, to the
-left -4::
+his own side.  So all rules are written once: a move changes the words of its player, and then the
+players change places.  A bit for each square, and one unused (8, 17, 26) after every second row, so
+that a step up to the right is +4 everywhere, to the left +5, down to the right -5, to the left
+-4::
 
          34    33    32    31      a man of the owner's is crowned here
       30    29    28    27
@@ -46,9 +46,9 @@ left -4::
           7     6     5     4
        3     2     1     0
 
-Bit n of one player is bit 34 - n of the other.  A step is a move of the number four times its
-first square plus 0 up to the right, 1 up to the left, 2 down to the right, 3 down to the left.
-Captures are numbered by their paths (``games/draughts/generator.py``).
+Bit n of one player is bit 34 - n of the other.  The number of a step is four times its first
+square, plus 0 up to the right, 1 up to the left, 2 down to the right, 3 down to the left.  Captures
+are numbered by their paths (``games/draughts/generator.py``).
 """
 
 from __future__ import annotations
@@ -104,31 +104,35 @@ MAX_MOVES = 64
 MAN, KING = 100, 140
 
 LATE = 16
-"""No search is asked to go deeper than ``DRAWN`` less this."""
+"""The count of quiet plies from which on it is part of the key.
+
+No search goes deeper than ``DRAWN`` less this.
+"""
 
 SCATTER = Bits(0x9E3779B97F4A7C15)
-"""An odd number without a pattern: kings times it, plus men, are a hash of both."""
+"""An odd number without a pattern: kings times it, plus men, hash both."""
 
 
 @prints_board
 class Pieces(NamedTuple):
-    """A position: the men and kings of the mover, and of the other, as their owner sees them."""
+    """A position: the men and kings of the mover and of the other, as their owner sees them."""
 
     men: Bits
     kings: Bits
     their_men: Bits
     their_kings: Bits
     second: bool
-    """Whether the second player, white, is to move; only texts depend on it."""
+    """Whether the second player, white, is to move; matters for texts only."""
     quiet: int
-    """The plies since a capture or a move of a man."""
+    """Plies since the last capture or move of a man."""
 
 
 @compiled
 def cell(position, index):
-    """0 an empty square, 1 a black man, 2 a black king, 3 a white man, 4 a white king, 5 no square.
+    """Return the content of a cell.
 
-    Squares are those where the numbers of the row and the column have an odd sum.
+    0 an empty square, 1 a black man, 2 a black king, 3 a white man, 4 a white king, 5 no square.
+    Squares are the cells whose row and column numbers have an odd sum.
     """
     width = position.WIDTH
     if (index // width + index) & 1 == 0:
@@ -146,7 +150,7 @@ def cell(position, index):
 
 @compiled
 def moves(position, buffer, at):
-    """Captures if there are any, else steps: of all pieces up, then of kings down."""
+    """Write captures if there are any, else steps: of all pieces up, then of kings down."""
     theirs = opponents(position)
     empty = empty_squares(position, theirs)
     capturing = capturers(position, theirs, empty)
@@ -202,7 +206,7 @@ def outcome(position):
 
 @compiled
 def word_of(position):
-    """A hash of the pieces as the mover sees them."""
+    """Hash the pieces as the mover sees them."""
     mine = product(position.kings, SCATTER) + position.men
     theirs = product(position.their_kings, SCATTER) + position.their_men
     return mix(mix(mine) ^ theirs)
@@ -210,9 +214,9 @@ def word_of(position):
 
 @compiled
 def key(position):
-    """White's positions differ from black's in the highest bit.
+    """Return a key in which the highest bit tells white's positions from black's.
 
-    The count of quiet plies is a part of it where a search can come near its end.
+    It has the count of quiet plies where a search can come near the limit.
     """
     word = word_of(position) ^ (Bits(position.second) << Bits(63))
     return word if position.quiet < LATE else word ^ mix(Bits(position.quiet))
@@ -220,7 +224,7 @@ def key(position):
 
 @compiled
 def canonical(position):
-    """Players do not matter."""
+    """Return a key that is the same for both players."""
     word = word_of(position)
     return (word if position.quiet < LATE else word ^ mix(Bits(position.quiet))), 0
 
@@ -240,15 +244,16 @@ def drawn(position):
     return position.quiet >= DRAWN
 
 
-# What helps a search that has to stop before the end of the game
+# Heuristics for searches that stop before the end of the game
 
 
 @compiled
 def evaluate(position):
-    """Material, the more the fewer pieces are left, squares to step to, and where pieces stand.
+    """Score material, trades when ahead, squares to step to, and where pieces stand.
 
-    Each of these won matches of 300 games against material and trades alone, with 3000 nodes a
-    move: mobility by 28 Elo, the middle by 24, the guards by 10; nothing did how far men are.
+    Each of the last won matches of 300 games against material and trades alone, with 3000 nodes a
+    move: mobility by 28 Elo, the middle by 24, the guards by 10.  The advance of men gained
+    nothing.
     """
     mine, theirs = position.men | position.kings, position.their_men | position.their_kings
     count, other = popcount(mine), popcount(theirs)
@@ -273,13 +278,13 @@ def evaluate_material(position):
 
 @compiled
 def check(position):
-    """A capture is compulsory, so nobody can stop there and count."""
+    """Return whether the mover must capture: there is no standing pat then."""
     return can_capture(position)
 
 
 @compiled
 def noisy(position, buffer, at):
-    """Captures, or if there are none steps that crown a man."""
+    """Write captures or, if there are none, steps that crown a man."""
     theirs = opponents(position)
     empty = empty_squares(position, theirs)
     capturing = capturers(position, theirs, empty)
@@ -290,7 +295,7 @@ def noisy(position, buffer, at):
 
 @compiled
 def gain(position, move):
-    """The pieces taken, and a new king."""
+    """Return the value of the pieces taken, and of a new king."""
     if move < CAPTURES:
         target = Bits(1) << Bits(end_of_step(position, move))
         man = position.men & (Bits(1) << Bits(move >> 2))
@@ -301,7 +306,7 @@ def gain(position, move):
 
 @compiled
 def order(position, move, child):
-    """What is taken, and then moves after which the other has nothing to take."""
+    """Order by what is taken, and then moves after which the other has nothing to take."""
     return gain(position, move) - 50 * can_capture(child)
 
 
@@ -317,7 +322,7 @@ VARIANTS = "8x8", "6x6", "4x4"
     about="the board, 4x4, 6x6 or 8x8: 6x6",
 )
 def board(width: int, height: int) -> dict[str, Any]:
-    """The constants of a board; :class:`PositionError` if there is none of that size."""
+    """Return the constants of a board; :class:`PositionError` if no board has that size."""
     if width != height or width not in ROWS_OF_MEN:
         raise PositionError(f"there is no board of {width}x{height}: there are 8x8, 6x6 and 4x4")
     half, squares, rows = width // 2, width * width // 2, functools.partial(rows_of, width)
@@ -373,7 +378,7 @@ Position = board(8, 8)
 
 
 def start(variant: str = "") -> Pieces:
-    """Rows of men on both sides of a board of a size such as ``6x6``; the usual one is 8x8."""
+    """Return the first position of a board of a size such as ``6x6``; the usual one is 8x8."""
     cls = board.of(variant)
     return cls(cls.START, Bits(0), cls.START, Bits(0), False, 0)
 

@@ -1,8 +1,8 @@
 """Moves of draughts: steps, and the paths of jumps by which pieces capture.
 
-A step is a move of the number four times its first square plus its direction.  Captures are
-numbered from ``CAPTURES`` on, by their paths.  Only so many are possible, whatever stands on the
-board: 1436 on that of 8x8, 108 of them for men, as no piece can be taken twice.
+The number of a step is four times its first square plus its direction.  Captures are numbered
+from ``CAPTURES`` on, by their paths.  Their number is limited, whatever stands on the board, as no
+piece can be taken twice: there are 1436 on the board of 8x8, 108 of them for men.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ __all__ = [
 ]
 
 UP_RIGHT, UP_LEFT, DOWN_RIGHT, DOWN_LEFT = range(4)
-"""Directions; the opposite of one is 3 less it."""
+"""Directions; the opposite of n is 3 - n."""
 
 CAPTURES = 4 * 36
-"""The number of the first path of jumps; lower ones are steps."""
+"""The number of the first path of jumps; lower numbers are steps."""
 
 ROWS_OF_MEN = {8: 3, 6: 2, 4: 1}
 """The boards, and how many rows of men each player has at first."""
 
 
 def rows_of(width: int, *numbers: int) -> Bits:
-    """The squares of some rows of a board, counted from 0 at the mover."""
+    """Return the squares of some rows of a board, counted from 0 at the mover."""
     half = width // 2
     return Bits(sum(((1 << half) - 1) << half * row + row // 2 for row in numbers))
 
 
-# What stands where
+# Sets of squares
 
 
 @compiled
 def turned(position, squares):
-    """The squares as the other player sees them: the bits in the opposite order."""
+    """Return the squares as the other player sees them: the bits in reverse order."""
     odd = Bits(0x5555555555555555)
     squares = ((squares >> Bits(1)) & odd) | ((squares & odd) << Bits(1))
     odd = Bits(0x3333333333333333)
@@ -67,19 +67,19 @@ def turned(position, squares):
 
 @compiled
 def opponents(position):
-    """All of the other's pieces as the mover sees them."""
+    """Return all of the other's pieces as the mover sees them."""
     return turned(position, position.their_men | position.their_kings)
 
 
 @compiled
 def empty_squares(position, theirs):
-    """The squares without a piece, of the mover's or of *theirs*."""
+    """Return the squares without a piece, of the mover's or of *theirs*."""
     return position.BOARD & ~(position.men | position.kings | theirs)
 
 
 @compiled
 def up(position, squares):
-    """The squares that a step up from some squares leads to."""
+    """Return the squares to which a step up from some squares leads."""
     return (squares << position.RIGHT) | (squares << position.LEFT)
 
 
@@ -90,7 +90,7 @@ def down(position, squares):
 
 @compiled
 def capturers(position, theirs, empty):
-    """The mover's pieces that can capture one of *theirs*."""
+    """Return the mover's pieces that can capture one of *theirs*."""
     right, left = position.RIGHT, position.LEFT
     forward = (((empty >> right) & theirs) >> right) | (((empty >> left) & theirs) >> left)
     backward = (((empty << right) & theirs) << right) | (((empty << left) & theirs) << left)
@@ -108,14 +108,14 @@ def can_capture(position):
 
 @compiled
 def end_of_step(position, move):
-    """The square where a step ends."""
+    """Return the square where a step ends."""
     direction, right = move & 3, position.HALF
     return (move >> 2) + (right + direction if direction < 2 else direction - 3 - right)
 
 
 @compiled
 def write_steps(position, pieces, empty, buffer, at):
-    """The steps of *pieces* of the mover to empty squares: up, and then down those of kings."""
+    """Write the steps of the mover's *pieces* to empty squares: all up, then kings down."""
     right, left, kings = position.RIGHT, position.LEFT, position.kings & pieces
     at = write(pieces & (empty >> right), UP_RIGHT, buffer, at)
     at = write(pieces & (empty >> left), UP_LEFT, buffer, at)
@@ -139,7 +139,7 @@ def write(squares, direction, buffer, at):
 
 @compiled
 def write_captures(position, pieces, empty, buffer, at):
-    """The captures of *pieces* that can capture, all of them by complete paths."""
+    """Write the captures of *pieces*, which can all capture, by complete paths."""
     while pieces:
         source = lowest(pieces)
         pieces ^= source
@@ -152,10 +152,10 @@ def write_captures(position, pieces, empty, buffer, at):
 
 @compiled
 def write_paths(position, source, group, empty, buffer, at):
-    """The complete paths of a group, of which there is one at least.
+    """Write the complete paths of a group, of which there is at least one.
 
-    A path is followed by those that go on from its end.  Where it is not possible, they are
-    skipped; where it is and none of them is, it is complete.
+    The paths that continue a path follow it.  They are skipped if it is not possible; if it is
+    possible and none of them is, it is complete.
     """
     theirs = position.their_men | position.their_kings
     path, end = FIRST[group], FIRST[group + 1]
@@ -175,10 +175,10 @@ def write_paths(position, source, group, empty, buffer, at):
 
 
 def _paths() -> tuple[dict[int, int], list[list[int]]]:
-    """All paths of jumps on the boards, with nothing in their way.
+    """Return all paths of jumps on the boards, with nothing in their way.
 
-    They stand in groups: for each board those of a man on each square, then those of a king.
-    Within a group a path is followed by those that go on from its end (preorder).
+    They are grouped: for each board the paths of a man on each square, then a king's.
+    Within a group the paths that continue a path follow it (preorder).
     """
     groups: dict[int, int] = {}
     change, taken, following, first = tables = [list[int]() for _ in range(4)]
@@ -218,7 +218,7 @@ TAKEN = Constant("draughts.taken", np.array(_TABLES[1], np.uint64))
 """The pieces that a path takes, as their owner sees them."""
 
 NEXT = Constant("draughts.next", np.array(_TABLES[2], np.int16))
-"""The number of the next path that does not go on from the end of this one."""
+"""The number of the next path that does not continue this one."""
 
 FIRST = Constant("draughts.first", np.array(_TABLES[3], np.int16))
 """The first path of each group."""

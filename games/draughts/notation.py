@@ -1,4 +1,4 @@
-"""Texts of draughts: positions as FEN of portable draughts notation, and moves by squares."""
+"""Texts of draughts: positions as FENs of portable draughts notation, and moves by squares."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from cutnode.games.draughts.generator import (
 __all__ = ["DRAWN", "EXAMPLE", "fen", "move_text", "mover", "moves_in", "parse_fen", "parse_move"]
 
 DRAWN = 80
-"""Plies without a capture or a move of a man after which a game is drawn."""
+"""The plies without a capture or a move of a man after which a game is drawn."""
 
 MOST_PIECES = 12
-"""Of a player."""
+"""The most pieces of a player."""
 
 EXAMPLE = "B:W18,K22:B1,K9,12"
 
 PRINTED = str.maketrans("\u2010\u2011\u2012\u2013\u2014\u2212\u00d7", "------x")
-"""Dashes and the sign of a capture, as books print them."""
+"""Dashes and capture signs as printed in books."""
 
 NOT_MOVES = re.compile(
     r"\{[^}]*\}|\$[0-9]+|(?<=[0-9])[!?]+|(?<!\S)[0-9]+(?:\s*\.+)+"
     r"|(?<!\S)(?:\*|[0-2]-[0-2]|1/2-1/2)\s*$"
 )
-"""Comments, annotations, the numbers of moves, and the result, ``2-0``, which is no move."""
+"""Comments, annotations, move numbers, and the result, ``2-0``, which is not a move."""
 
 
 def mover(position: Any) -> str:
@@ -42,7 +42,7 @@ def mover(position: Any) -> str:
 
 
 def _number(position: Any, bit: int, white: bool) -> int:
-    """The usual number of a square, of which a player sees the bit."""
+    """Return the usual number of the square that a player sees as *bit*."""
     count = bit - bit // (position.WIDTH + 1)
     return position.SQUARES - count if white else count + 1
 
@@ -61,7 +61,7 @@ def _numbers(position: Any, squares: int, white: bool) -> list[int]:
 
 
 def fen(position: Any) -> str:
-    """Return the FEN of a position, in which white stands before black."""
+    """Return the FEN of a position, white first."""
     sides = [(position.men, position.kings), (position.their_men, position.their_kings)]
     if not position.second:
         sides.reverse()
@@ -76,7 +76,7 @@ def fen(position: Any) -> str:
 def parse_fen(text: str, empty: Any) -> Any:
     """Read a FEN; *empty* is any position of the class.
 
-    A dot may end each field, and the number of the move, ``F30``, is skipped.
+    A dot may end each field, and the move number, ``F30``, is skipped.
     """
     joined = re.sub(r"\s", "", text.translate(PRINTED)).upper().strip('"')
     fields = [field.removesuffix(".") for field in joined.split(":")]
@@ -115,7 +115,7 @@ def parse_fen(text: str, empty: Any) -> Any:
 
 
 def _parse_pieces(given: dict[str, str], empty: Any) -> list[tuple[str, int, bool]]:
-    """The pieces of both: whose, the square, and whether it is a king.
+    """Return the pieces of both sides: the side, the square, and whether it is a king.
 
     ``1-4`` are four men, and ``K1-4`` and ``K1-K4`` four kings.
     """
@@ -142,7 +142,7 @@ def _parse_quiet(text: str) -> int:
 
 
 def _squares(position: Any, move: int) -> list[int]:
-    """The numbers of the squares where a move begins, of all where it jumps to, and of its end."""
+    """Return the numbers of the squares where a move begins, jumps to, and ends."""
     if move < CAPTURES:
         bits = [move >> 2, end_of_step(position, move)]
     else:
@@ -164,7 +164,7 @@ def move_text(position: Any, move: int) -> str:
 
 
 def moves_in(text: str) -> list[str]:
-    """The moves of a line such as ``1. 11-15 23-19 2-0``, without numbers, comments and result."""
+    """Return the moves of a line such as ``1. 11-15 23-19 2-0``, without the rest of its text."""
     return re.findall(r"[^\s,]+", NOT_MOVES.sub(" ", text.translate(PRINTED)))
 
 

@@ -1,14 +1,15 @@
-"""All positions of a few pieces, numbered, and steps taken back: what a tablebase asks for.
+"""Numbering of positions with few pieces, and retreats (steps taken back), for tablebases.
 
-A layer has the positions in which one side has so many men and kings, and the other side so many.
-Captures make the pieces fewer, and crowning the men, so both lead to layers before.  There are no
-symmetric positions but those with the players exchanged, which are the same to the mover.
+A layer has the positions with given numbers of men and kings of the two sides.  Captures reduce
+the number of pieces, and promotion the number of men, so both lead to earlier layers.  The only
+symmetric positions are those with the players exchanged, which are the same to the mover.
 
 The number of a position is a mixed radix number.  Its digits are the ranks of sets of squares
-among all sets of as many of the squares that are free for them (``cutnode.contract.subsets``):
-men come first, as they cannot stand everywhere, then kings on what is left.  So there are no
-holes, and as many numbers as other programs count positions, without a player to move: with the
-board turned each of these has black to move and white to move.
+among all sets of the same size of the squares that are free for them
+(``cutnode.contract.subsets``): men come first, as they cannot stand everywhere, then kings on the
+remaining squares.  So there are no holes, and there are as many numbers as other programs count
+positions without a player to move: with the board turned, each number is a position with black to
+move and one with white to move.
 """
 
 from __future__ import annotations
@@ -44,18 +45,18 @@ __all__ = [
 ]
 
 MOST = 6
-"""The pieces of positions that have a number."""
+"""The most pieces of a position that has a number."""
 
 
 @compiled
 def layer(position):
-    """By the pieces of both sides; with too many of them the number after the last layer."""
+    """Return the layer by the pieces of both sides; with too many, the number after the last."""
     return max(layer_code(position) >> 1, 0)
 
 
 @compiled
 def layer_code(position):
-    """Twice the layer, plus 1 if the mover has the weaker one of two sides; -1 if one has none."""
+    """Return twice the layer, plus 1 if the mover has the weaker side; -1 if a side is bare."""
     men, kings = popcount(position.men), popcount(position.kings)
     their_men, their_kings = popcount(position.their_men), popcount(position.their_kings)
     if men + kings + their_men + their_kings > MOST:
@@ -65,7 +66,7 @@ def layer_code(position):
 
 @compiled
 def index(position):
-    """Those with the weaker side to move come after the others of the layer."""
+    """Return the number of a position in its layer; those with the weaker side to move are last."""
     code = layer_code(position)
     if not 0 <= code < NO_LAYER:
         return NO_INDEX
@@ -83,9 +84,9 @@ def index(position):
 
 @compiled
 def men_number(position, men, their_men):
-    """The number of all men, those with fewer of the mover's on the first row first.
+    """Return the number of all men, ordered by how many of the mover's are on the first row.
 
-    The other's men cannot be there, so these do not take any square from them.
+    The other's men cannot stand there, so these do not take any square from them.
     """
     home, rest = men & position.FIRST_ROW, men & ~position.FIRST_ROW
     number = with_digit(0, home, position.FIRST_ROW)
@@ -97,20 +98,20 @@ def men_number(position, men, their_men):
 
 @compiled
 def with_digit(number, pieces, free):
-    """A number with a digit more: the rank of *pieces* among the sets of so many free squares."""
+    """Append a digit to a number: the rank of *pieces* among the sets of as many free squares."""
     return number * binomial(popcount(free), popcount(pieces)) + rank_of(pieces, free)
 
 
 @compiled
 def without_digit(number, squares, count):
-    """A number without its last digit, and that: the rank of *count* of so many squares."""
+    """Split off a number's last digit: the rank of a set of *count* of *squares* squares."""
     sets = binomial(squares, count)
     return number // sets, number % sets
 
 
 @compiled
 def placements(position, men, kings, their_men, their_kings):
-    """How many positions there are with so many pieces of the mover and of the other."""
+    """Return how many positions there are with given pieces of the mover and of the other."""
     free = position.SQUARES - men - their_men
     all_men = MEN_BEFORE[position.MEN + 56 * men + 8 * their_men + 7]
     return all_men * binomial(free, kings) * binomial(free - kings, their_kings)
@@ -118,7 +119,7 @@ def placements(position, men, kings, their_men, their_kings):
 
 @compiled
 def position_at(example, layer, index):
-    """The digits from the last one on, then the sets of squares from the first on."""
+    """Return the position of a number, taking its digits from the last one on."""
     sides = LAYER_SIDES[layer]
     men, kings, their_men, their_kings = sides >> 9, sides >> 6 & 7, sides >> 3 & 7, sides & 7
     stronger = placements(example, men, kings, their_men, their_kings)
@@ -152,12 +153,12 @@ def position_at(example, layer, index):
     )
 
 
-# Steps taken back
+# Retreats
 
 
 @compiled
 def retreats(position, buffer, at):
-    """Each step that the other can have made, as nothing could be captured: where it ended."""
+    """Write each step that the other may have made with no capture possible, by where it ended."""
     mine = turned(position, position.men | position.kings)
     kings = position.their_kings
     pieces = kings | position.their_men
@@ -182,7 +183,7 @@ def write_possible(position, targets, direction, buffer, at):
 
 @compiled
 def retreat(position, number):
-    """The step in the opposite direction, with the players exchanged."""
+    """Take a step back, and exchange the players."""
     target = Bits(1) << Bits(number >> 2)
     change = target | (Bits(1) << Bits(end_of_step(position, number ^ 3)))
     men, kings = position.their_men, position.their_kings
@@ -204,7 +205,7 @@ def retreat(position, number):
 
 
 def _layers() -> list[tuple[int, int, int, int]]:
-    """The men and kings of the stronger side, and of the other, in each layer."""
+    """Return the men and kings of the stronger side and of the other, for each layer."""
     sides = [(count - kings, kings) for count in range(1, MOST) for kings in range(count + 1)]
     pairs = [(*b, *a) for a, b in itertools.combinations_with_replacement(sides, 2)]
     pairs = [pair for pair in pairs if sum(pair) <= MOST]
@@ -224,7 +225,7 @@ def _layer_codes() -> list[int]:
 
 
 def _men_before(width: int) -> list[int]:
-    """The positions of so many men of both sides with fewer than 0 to 7 on the first row."""
+    """Return how many placements of men have fewer than 0 to 7 of one side's on the first row."""
     half, middle, upper = width // 2, width * (width - 2) // 2, width * (width - 1) // 2
     found = []
     for men, others in itertools.product(range(7), repeat=2):
@@ -244,4 +245,4 @@ LAYER_CODES = Constant("draughts.layers", _layer_codes())
 
 MEN_BEFORE = Constant("draughts.men", [n for width in ROWS_OF_MEN for n in _men_before(width)])
 MEN_TABLES = {width: 7 * 7 * 8 * number for number, width in enumerate(ROWS_OF_MEN)}
-"""Where the part of a board begins."""
+"""Where the part of each board begins."""

@@ -1,9 +1,9 @@
 """Hex on rhombic boards of up to 13x13 cells.
 
-Rules: two players put stones of their colour on empty cells, by turns.  The first player, x, wins
-by a chain of neighbouring stones from the top row to the bottom row, the second, o, by one from the
-left column to the right one.  There is always a winner, and a stone more never does harm.  The swap
-rule is not played: whether to swap is said by the value of the first move.
+Rules: two players alternately put stones of their colour on empty cells.  The first player, x, wins
+by a chain of neighbouring stones from the top row to the bottom row; the second, o, by one from the
+left column to the right one.  There is always a winner, and an extra stone never does harm.  The
+swap rule is not part of the game: the value of the first move tells whether to swap.
 
 Values: 1 a win, -1 a loss.
 
@@ -11,12 +11,12 @@ Text: moves such as ``a1 c3`` (columns from ``a`` at the left, rows from 1 at th
 blanks may be left out), or a board, rows from the top, separated by line ends or ``/``, of ``x``,
 ``o`` and ``.``, and then who is to move: ``.../.x./... o``.  Any board may be set up.
 
-Encoding: see :mod:`cutnode.games.hex.cells`.  A position keeps the stones of both players, and of
-them the chains that begin at the top and at the left: most moves add nothing to these, and a game
-is over when one of them reaches the other edge.
+Encoding: see :mod:`cutnode.games.hex.cells`.  A position has the stones of both players and, of
+these, the chains that begin at the top and at the left: most moves add nothing to the chains, and a
+game is over when one of them reaches the opposite edge.
 
-A solver looks for virtual connections (:mod:`cutnode.games.hex.connections`) on a board on which
-all has been filled that does not matter (:mod:`cutnode.games.hex.filling`).
+The solver looks for virtual connections (:mod:`cutnode.games.hex.connections`) on a board on which
+all cells that do not matter have been filled (:mod:`cutnode.games.hex.filling`).
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ COLUMNS = "abcdefghijklm"
 
 @functools.cache
 def stones(words: int) -> Any:
-    """The fields: the stones of both players, and those connected to the top and to the left."""
+    """Return the fields: the stones of both players, and those connected to the top and left."""
     boards = ("first", "second", "first_chain", "second_chain")
     return fields("Stones", boards, words, second_moves=bool)
 
 
 @compiled
 def cell(position, index):
-    """0 an empty cell, 1 a stone of the first player, 2 one of the second."""
+    """Return 0 for an empty cell, 1 for a stone of the first player, 2 for one of the second."""
     place = single(position, index)
     if board(position, 0) & place:
         return 1
@@ -91,7 +91,7 @@ def random_move(position, word):
 
 @compiled
 def random_result(position, word):
-    """All cells are filled: stones after the end do not change who has connected his edges."""
+    """Fill all cells at random: stones after the end do not change who has connected his edges."""
     free = free_cells(position)
     drawn = random_cells(position, free, (popcount(free) + 1) >> 1, word)
     first = board(position, 0) | (free & ~drawn if position.second_moves else drawn)
@@ -126,7 +126,7 @@ def outcome(position):
 
 @compiled
 def key(position):
-    """Both players' stones side by side on boards of up to 31 cells, else a hash."""
+    """Pack both players' stones into a word on boards of up to 31 cells, else hash them."""
     return key_of(position, board(position, 0), board(position, 1))
 
 
@@ -141,12 +141,12 @@ def key_of(position, first, second):
     return hashed
 
 
-# What can be seen without search
+# Results known without search
 
 
 @compiled
 def bounds(position, alpha, beta):
-    """Decided is who has connected, who can if he moves, and who cannot be kept from it."""
+    """Decide positions that a player has connected, or connects whatever the other does."""
     if outcome(position)[0]:
         return -1, -1
     first, second = filled(position)
@@ -159,7 +159,7 @@ def bounds(position, alpha, beta):
 
 @compiled
 def threats(position, first, second, of_first):
-    """What all threats of a player to connect have in common (see ``common_carrier``)."""
+    """Return what all threats of a player to connect have in common (see ``common_carrier``)."""
     empty = position.BOARD & ~(first | second)
     own = first if of_first else second
     start = position.TOP_ROW if of_first else position.LEFT_COLUMN
@@ -169,7 +169,7 @@ def threats(position, first, second, of_first):
 
 @compiled
 def candidates(position, buffer, at):
-    """Empty cells that matter, in the carriers of all of the opponent's threats."""
+    """Write the empty cells that matter, in the carriers of all threats of the opponent."""
     first, second = filled(position)
     common = threats(position, first, second, position.second_moves)
     cells = common & ~(first | second)
@@ -183,9 +183,9 @@ def plies_left(position):
 
 @compiled(inline=False)
 def distance(position, own, empty, start, goal):
-    """The stones that a player lacks to connect two edges if the other passes, bridges for one.
+    """Return how many stones a player lacks to connect two edges, counting bridges as connected.
 
-    And, to tell positions of the same distance apart, how many cells are within reach on the way.
+    Also return how many cells are within reach on the way, to compare equal distances.
     """
     reached = chain(position, start & own, own)
     near = (neighbours(position, reached) | start) & empty
@@ -205,7 +205,7 @@ def distance(position, own, empty, start, goal):
 
 @compiled
 def strength(position, own, empty, start, goal):
-    """How near a player is to connecting two edges, from the one and from the other."""
+    """Return how near a player is to connecting two edges, measured from both of them."""
     there, wide = distance(position, own, empty, start, goal)
     back, high = distance(position, own, empty, goal, start)
     return wide + high - 50 * (there + back)
@@ -213,7 +213,7 @@ def strength(position, own, empty, start, goal):
 
 @compiled
 def evaluate(position):
-    """How many stones fewer the mover lacks to connect his edges than the other, in hundredths."""
+    """Return how many stones fewer the mover lacks to connect his edges than the other, x 100."""
     first, second = board(position, 0), board(position, 1)
     empty = free_cells(position)
     score = strength(position, first, empty, position.TOP_ROW, position.BOTTOM_ROW)
@@ -223,7 +223,7 @@ def evaluate(position):
 
 @compiled
 def order(position, move, child):
-    """Threats that leave the opponent few cells to play, and then by what the estimate says."""
+    """Order by how few cells a threat leaves the opponent to play on, then by the evaluation."""
     first, second = filled(child)
     common = threats(child, first, second, child.second_moves) & ~(first | second)
     return 1000 * (position.AREA - popcount(common)) - evaluate(child)
@@ -234,7 +234,7 @@ def order(position, move, child):
 
 @compiled
 def canonical(position):
-    """Of a position and what half a turn makes of it, whichever key is smaller."""
+    """Return the smaller key of a position and of the position after half a turn."""
     first, second = board(position, 0), board(position, 1)
     here = key_of(position, first, second)
     there = key_of(position, reversed_bits(position, first), reversed_bits(position, second))
@@ -250,7 +250,7 @@ def canonical_move(position, move, symmetry):
 
 
 def size(text: str) -> tuple[int, int]:
-    """Read ``11`` or ``11x11``, or a width and a height, as in ``6x7``."""
+    """Read a size: ``11`` or ``11x11``, or a width and a height, as in ``6x7``."""
     return board_size(f"{text}x{text}" if re.fullmatch("[0-9]{1,9}", text) else text, example="6x7")
 
 
@@ -264,7 +264,7 @@ VARIANTS = "11", "7", "6", "5"
     about="cells along a side, 1 to 13, or columns and rows: 7 or 6x7",
 )
 def rhombus(width: int, height: int) -> dict[str, Any]:
-    """The constants of a board; :class:`PositionError` if there is none of that size."""
+    """Return the constants of a board; :class:`PositionError` if no board has that size."""
     if not (1 <= width <= 13 and 1 <= height <= 13):
         raise PositionError(
             f"there is no board of {width}x{height}: a board has 1 to 13 columns and rows, "
@@ -291,7 +291,7 @@ def rhombus(width: int, height: int) -> dict[str, Any]:
         "BOTTOM_ROW": cells(lambda row, column: row == height - 1),
         "LEFT_COLUMN": cells(lambda row, column: column == 0),
         "RIGHT_COLUMN": cells(lambda row, column: column == width - 1),
-        # Cells beyond which an edge lies up and right, or down and left; at corners there are two.
+        # Cells with an edge up and right of them, or down and left; corners have one of each edge.
         "TOP": cells(lambda row, column: row == 0 and column < width - 1),
         "RIGHT": cells(lambda row, column: row > 0 and column == width - 1),
         "LEFT": cells(lambda row, column: row < height - 1 and column == 0),
@@ -325,7 +325,7 @@ MOVE_PATTERN = r"[a-mA-M][0-9]{1,2}|[^\s,]+"
 
 
 def start(variant: str = "") -> Any:
-    """An empty board of a size such as ``6`` or ``6x7``; the usual one is 11."""
+    """Return the empty board of a size such as ``6`` or ``6x7``; the usual one is 11."""
     cls = rhombus.of(variant)
     return cls(*[Bits(0)] * 4 * cls.WORDS, False)
 

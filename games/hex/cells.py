@@ -1,15 +1,15 @@
 """Cells of a Hex board: steps, neighbours and chains.
 
-A board is one number (:mod:`cutnode.contract.boards`), bit ``WIDTH * row + column`` a cell, row 0
-at the top.  Each row of the rhombus begins half a cell to the right of the one above, so a cell has
-these neighbours, numbered around it::
+A board is one number (:mod:`cutnode.contract.boards`), with a bit ``WIDTH * row + column`` for each
+cell, row 0 at the top.  Each row of the rhombus begins half a cell to the right of the one above,
+so a cell has these neighbours, numbered around it::
 
         2   1            up, up and right
       3   .   0          left, right
         4   5            down and left, down
 
-Neighbours with numbers that follow each other are neighbours themselves.  On the board of 4x4 the
-cells are ::
+Consecutively numbered neighbours are neighbours of each other.  On the board of 4x4 the cells
+are ::
 
     0   1   2   3
       4   5   6   7
@@ -28,7 +28,7 @@ __all__ = ["beside", "chain", "neighbours", "twice_beside"]
 
 @compiled
 def neighbours(position, cells):
-    """The cells next to one of some cells."""
+    """Return the cells next to any of some cells."""
     row = position.ROW
     right = (cells << Bits(1)) | (cells >> (row - Bits(1)))
     left = (cells >> Bits(1)) | (cells << (row - Bits(1)))
@@ -38,7 +38,7 @@ def neighbours(position, cells):
 
 @compiled
 def beside(position, cells):
-    """The cells whose neighbours 0 to 5 are among some cells: six boards."""
+    """Return six boards: the cells whose neighbour 0, 1, ... 5 is among some cells."""
     row = position.ROW
     return (
         (cells >> Bits(1)) & position.NOT_RIGHT,
@@ -52,7 +52,7 @@ def beside(position, cells):
 
 @compiled
 def twice_beside(position, cells):
-    """The cells next to two of some cells, or more."""
+    """Return the cells next to two or more of some cells."""
     a, b, c, d, e, f = beside(position, cells)
     once, twice = a | b, a & b
     twice |= once & c
@@ -66,7 +66,7 @@ def twice_beside(position, cells):
 
 @compiled
 def chain(position, cells, stones):
-    """The *cells* and all *stones* that are connected to them."""
+    """Return the *cells* and all *stones* that are connected to them."""
     front = neighbours(position, cells) & stones & ~cells
     while front:
         cells |= front

@@ -1,23 +1,23 @@
-"""Virtual connections: what a player connects whatever the other does.
+"""Virtual connections: edges that a player can connect whatever the other does.
 
-Two places are *virtually connected* for a player if he can connect them though the other moves
+Two places are *virtually connected* for a player if he can connect them even if the other moves
 first, and *semi-connected* if he can when he moves first himself.  The empty cells that he needs
-for it are its *carrier*.  New ones follow from known ones (H-search; V. Anshelevich, "A
-hierarchical approach to computer Hex", 2002): two connections with different carriers follow each
-other over a cell between them, which makes a semi-connection, or over a stone of the player; and
-semi-connections make a connection if no cell is in all of their carriers.
+for it are the *carrier* of the connection.  New connections follow from known ones (H-search;
+V. Anshelevich, "A hierarchical approach to computer Hex", 2002): two connections with disjoint
+carriers can be joined at a stone of the player, or at a cell between them, which makes a
+semi-connection; and semi-connections make a connection if no cell is in all of their carriers.
 
-Here one end is always an edge of the board.  The search begins with what is next to the edge, and
-keeps one connection for each cell, and of all semi-connections of a cell what their carriers have
-in common, and what they have together.  A further step is to a neighbour, or over one of two
-common neighbours (a bridge).  A chain of stones that is connected becomes part of the edge, and its
-carrier is reserved from then on.  Last, cells that are connected to both edges by different cells
-connect these.  So not all is found that H-search finds, but no lists are kept, and all that is
-found is true.
+Here one end is always an edge of the board.  The search begins at the cells next to the edge, and
+keeps one connection for each cell, and the intersection and the union of the carriers of all
+semi-connections of a cell.  A further step leads to a neighbour, or over one of two common
+neighbours (a bridge).  A chain of stones that is connected becomes part of the edge, and its
+carrier is reserved from then on.  Finally, cells that are connected to both edges with disjoint
+carriers connect these.  This finds less than H-search does, but it keeps no lists, and all that it
+finds is true.
 
-The semi-connections from one edge to the other are threats to win.  Who does not move inside the
-carriers of all of them loses: what they have in common is where he *must play* (R. Hayward et al.,
-"Solving 7x7 Hex with domination, fill-in, and virtual connections", 2005).
+The semi-connections from one edge to the other are threats to win.  A player loses who does not
+move inside the carriers of all threats of the other: their intersection is where he *must play*
+(R. Hayward et al., "Solving 7x7 Hex with domination, fill-in, and virtual connections", 2005).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ __all__ = ["common_carrier", "over_bridge", "two_of"]
 
 @compiled(inline=False)
 def common_carrier(position, stones, empty, start, goal):
-    """The cells in the carriers of all threats to connect two edges that are found; or all cells.
+    """Return the cells in the carriers of all threats found to connect two edges; or all cells.
 
     *stones* and *empty* are boards, *start* and *goal* the cells along the two edges.  The whole
-    board means that no threat is found; none at all that the edges are connected, even if the
-    other moves.
+    board means that no threat was found; an empty one means that the edges are connected, even if
+    the other moves.
     """
     memory = scratch(position), scratch(position), scratch(position)
     there, back = scratch(position), scratch(position)
@@ -49,7 +49,7 @@ def common_carrier(position, stones, empty, start, goal):
     )
     if source & other and not reserved & other_reserved:
         return position.NONE
-    # Cells that are connected to both edges, by different cells.
+    # Cells that are connected to both edges, with disjoint carriers.
     cells = found & other_found
     while cells and common:
         number = lowest_index(cells)
@@ -63,8 +63,8 @@ def common_carrier(position, stones, empty, start, goal):
 def from_edge(position, board, common, memory, carriers):
     """Connect stones and cells with an edge of a board: stones, empty cells, and two edges.
 
-    Returned are what all threats have in common, if it is not less than what is known; the stones
-    that are connected and their carrier; and the cells that are, whose carriers are written.
+    Return the intersection of all threats, if it is smaller than the known one; the stones that are
+    connected and their carrier; and the connected cells, whose carriers are written.
     """
     stones, empty, start, goal = board
     source, reserved, found = start & stones, position.NONE, position.NONE
@@ -97,11 +97,11 @@ def from_edge(position, board, common, memory, carriers):
 
 @compiled(inline=False)
 def spread(position, cells, near, threats, memory):
-    """Connect cells with the source, from the *near* ones on, until a chain of stones is connected.
+    """Connect cells with the source, starting at the *near* ones, until a chain is connected.
 
     *cells* are the stones that are not connected, the free cells, and those along the other edge.
-    Returned are the chain and its carrier, or nothing, what all threats to reach the other edge
-    have in common, and the cells that are connected.
+    Return the chain and its carrier, or nothing; the intersection of all threats to reach the other
+    edge; and the cells that are connected.
     """
     stones, free, goal = cells
     reserved, common = threats
@@ -116,7 +116,7 @@ def spread(position, cells, near, threats, memory):
         links = chain(position, cell, stones)
         reach = links
         while links:
-            # What is reached when the cell is played, by these links: the other edge,
+            # Playing the cell reaches by these links the other edge,
             beside = neighbours(position, links) & free & ~carrier
             if links & goal:
                 goal_both &= carrier
@@ -162,9 +162,10 @@ def spread(position, cells, near, threats, memory):
 
 @compiled
 def add_way(at, place, touched, least, carrier, memory):
-    """Add semi-connections of a place, of which so much and so much is in all and in one carrier.
+    """Add semi-connections of a place: *least* is common to their carriers, *carrier* their union.
 
-    Only if they leave less in common.  Returned are the places of which some are known.
+    They are added only if they shrink what the carriers have in common.  Return the places with
+    known semi-connections.
     """
     both, either = memory
     if not touched & place:
@@ -177,7 +178,7 @@ def add_way(at, place, touched, least, carrier, memory):
 
 @compiled
 def over_bridge(position, cells, stones):
-    """A chain of *stones* next to two of some cells, or more, and two of them; or nothing."""
+    """Return a chain of *stones* next to two or more of some cells, and two of these, if any."""
     others = neighbours(position, cells) & stones
     while others:
         group = chain(position, lowest(others), stones)
@@ -190,11 +191,11 @@ def over_bridge(position, cells, stones):
 
 @compiled
 def two_of(cells):
-    """Two of some cells."""
+    """Return two of some cells."""
     return lowest(cells) | lowest(without_lowest(cells))
 
 
 @compiled
 def if_two(cells, none):
-    """Two cells, or less; of more no cell is needed for each way, so none."""
+    """Return at most two cells as they are; of more, no cell is needed for every way, so none."""
     return cells if cells == two_of(cells) else none

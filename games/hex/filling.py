@@ -1,17 +1,16 @@
 """Cells that can be filled with stones because they do not matter: dead and captured ones.
 
 A cell is *dead* if it makes no difference who has it, however the rest of the board is filled: no
-player has a shortest chain through it.  So it is if each two of its neighbours that a player has,
-or can have, are connected without it.  Looking at neighbours alone, it is for these patterns, up
-to rotation and exchange of colours, and no others: four stones of a colour that follow each other;
-three, and opposite to the middle one a stone of the other colour; two, and opposite to them two of
-the other colour.  The edges of the board count as stones of their owner.
+player has a shortest chain through it.  This holds if any two of its neighbours that a player has,
+or can have, are connected without it.  Looking at neighbours alone, a cell is dead in these
+patterns, up to rotation and exchange of colours, and in no others: four consecutive stones of one
+colour; three, with a stone of the other colour opposite the middle one; two, with two of the other
+colour opposite.  The edges of the board count as stones of their owner.
 
-Two empty cells side by side are *captured* by a player if each is dead once he has the other one:
-a stone of the opponent on either of them is answered on the other.
+Two empty cells next to each other are *captured* by a player if each is dead once he has the other:
+he answers a stone of the opponent on either of them with one on the other.
 
-The winner is the same if dead cells are given to anybody and captured ones to who captured them.
-(R. Hayward, Y. Bjornsson, M. Johanson, M. Kan, N. Po and J. van Rijswijck, "Solving 7x7 Hex with
+The winner is the same if dead cells are given to anybody and captured ones to their captor.
 domination, fill-in, and virtual connections", 2005.)
 """
 
@@ -26,7 +25,7 @@ __all__ = ["dead", "filled"]
 
 @compiled(inline=False)
 def filled(position):
-    """The stones of both players after all has been filled that the patterns find."""
+    """Return the stones of both players after filling all cells that the patterns find."""
     first, second = board(position, 0), board(position, 1)
     while True:
         empty = position.BOARD & ~(first | second)
@@ -47,7 +46,7 @@ def filled(position):
 
 @compiled
 def surroundings(position, first, second):
-    """For both players, the cells whose neighbours 0 to 5 are stones, or edges, of theirs."""
+    """Return for both players the cells whose neighbours 0 to 5 are stones, or edges, of theirs."""
     a, b, c, d, e, f = beside(position, first)
     mine = (
         a,
@@ -64,7 +63,7 @@ def surroundings(position, first, second):
 
 @compiled
 def dead(mine, theirs):
-    """The cells that are dead by what stands around them."""
+    """Return the cells that are dead by what surrounds them."""
     found = mine[0] & ~mine[0]
     for _ in range(6):
         two, other_two = mine[0] & mine[1], theirs[0] & theirs[1]
@@ -81,7 +80,7 @@ def turned(planes):
 
 @compiled
 def dead_after(mine, theirs):
-    """The cells that would be dead if their neighbour 0 were a stone of the first player."""
+    """Return the cells that would be dead if their neighbour 0 were a first player's stone."""
     one, two, three, four, five = mine[1], mine[2], mine[3], mine[4], mine[5]
     row = (two & (three | five) & one) | (four & five & (three | one))
     row |= (theirs[2] & ((four & five) | (theirs[3] & (theirs[4] | five)))) | (
@@ -92,7 +91,7 @@ def dead_after(mine, theirs):
 
 @compiled
 def captured(position, mine, theirs, empty):
-    """Some cells that the first player has captured, pairs that have no cell in common."""
+    """Return some cells that the first player has captured: pairs without a cell in common."""
     for direction in range(3):
         back = turned(turned(turned(mine))), turned(turned(turned(theirs)))
         here, there = dead_after(mine, theirs) & empty, dead_after(back[0], back[1]) & empty
@@ -106,13 +105,13 @@ def captured(position, mine, theirs, empty):
 
 @compiled
 def moved(position, cells, direction):
-    """The cells whose neighbour in a direction, 0 to 2, is among some cells."""
+    """Return the cells whose neighbour in a direction, 0 to 2, is among some cells."""
     found = beside(position, cells)
     return found[0] if direction == 0 else found[1] if direction == 1 else found[2]
 
 
 @compiled
 def moved_back(position, cells, direction):
-    """The neighbours in a direction, 0 to 2, of some cells."""
+    """Return the neighbours of some cells in a direction, 0 to 2."""
     found = beside(position, cells)
     return found[3] if direction == 0 else found[4] if direction == 1 else found[5]

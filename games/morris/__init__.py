@@ -1,22 +1,22 @@
 """Nine Men's Morris, and its relatives with three, six, ten and twelve men.
 
-Rules: first the players, white begins, put their men in turn on empty points; then they move one
-along a line to the next point.  Three men in a line are a mill.  Who closes one takes a man of the
-other's from the board, one that is in no mill unless all are (one man also for two mills at
-once).  With three men left, and none in hand, a player may move to any empty point (*fly*).  Who
-has fewer than three men, or cannot move, has lost.  A game is drawn when a position occurs for
-the third time.
+Rules: first the players, white first, alternately put their men on empty points; then they move
+one man along a line to the next point.  Three men in a line are a mill.  A player who closes one
+takes a man of the other's from the board, one that is in no mill unless all are (only one man even
+for two mills at once).  With three men left, and none in hand, a player may move to any empty point
+(*fly*).  A player with fewer than three men, or without a move, has lost.  A game is drawn when a
+position occurs for the third time.
 
 Variants:
 
 * ``nine``, the usual one, on three squares whose sides are joined in the middle;
-* ``lasker``: the same board with ten men, which may be moved before all are put;
+* ``lasker``: the same board with ten men, which may move before all are put;
 * ``morabaraba``: twelve men, and the corners are joined too; a full board is a draw;
 * ``six``: six men on two squares, without flying;
 * ``three``: three men on the points and lines of Noughts and Crosses; three in a line win.
 
-Another number of men follows after a dash (``six-4``, 3 to 12); ``,flying`` and ``,walking`` say
-that players with three men may fly, or may not.
+A dash and another number of men may follow (``six-4``, 3 to 12), and then ``,flying`` or
+``,walking``: whether players with three men may fly.
 
 Values: 1 a win, 0 a draw, -1 a loss.
 
@@ -31,15 +31,15 @@ Text: points have a letter for the column and a number for the row::
     1 .-----.-----.
       a b c d e f g
 
-Moves are written ``d2``, ``d2-d3`` and, with what is taken, ``d2-d3xa7``.  A board is written row
-by row, with who is to move and, unless there are none, the men that white and black have in hand::
+Moves are written ``d2``, ``d2-d3`` and, with a capture, ``d2-d3xa7``.  A board is written row by
+row, with who is to move and, unless there are none, the men that white and black have in hand::
 
     .../.../.../....../.../.../... white 9 9
     w../.../.../b....w/.../b../.bw black
 
 Encoding: a bit for each point (``games/morris/board.py``), for the men of the mover and of the
-other.  A move is the point where it ends, 32 times the point where it begins, and 1024 times the
-point of the man that is taken; 31 stands for the hand, and for nothing taken.
+other.  A move is the target point, plus 32 times the source point, plus 1024 times the point of
+the man that is taken; 31 stands for the hand, and for nothing taken.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ NOTHING = HAND = 31
 
 
 def _turned() -> list[int]:
-    """The points that the points 0 to 30 become, and 31, for each board and symmetry."""
+    """Return the points that 0 to 31 become, for each board and symmetry; 25 to 31 stay."""
     found = []
     for constants in BOARDS.values():
         board = SimpleNamespace(**constants)
@@ -103,7 +103,7 @@ INVERSE = tuple(
     )
     for number in range(SYMMETRIES)
 )
-"""The symmetry that takes another one back."""
+"""The inverse of each symmetry."""
 
 
 @prints_board
@@ -120,7 +120,7 @@ class Men(NamedTuple):
 
 @compiled
 def cell(position, index):
-    """0 an empty point, 1 a white man, 2 a black man."""
+    """Return 0 for an empty point, 1 for a white man, 2 for a black man."""
     point = Bits(1) << Bits(position.POINTS[index])
     if position.mine & point:
         return 2 if position.second else 1
@@ -136,13 +136,13 @@ def empty_points(position):
 
 @compiled
 def flies(position):
-    """Whether the mover may move to any point."""
+    """Return whether the mover may move to any point."""
     return position.FLYING and position.hand == 0 and popcount(position.mine) == FEWEST
 
 
 @compiled
 def removable(position):
-    """The men that the mover may take with a mill; none where a line wins."""
+    """Return the men that the mover may take with a mill; none where a line wins."""
     if position.LINE_WINS:
         return Bits(0)
     alone = position.theirs & ~completing(position, position.theirs)
@@ -151,7 +151,7 @@ def removable(position):
 
 @compiled
 def moves(position, buffer, at):
-    """Men put from the hand, then moves of those on the board."""
+    """Write the moves that put a man from the hand, then the moves of men on the board."""
     empty, prey = empty_points(position), removable(position)
     if position.hand > 0:
         at = write(position, HAND, empty, position.mine, prey, buffer, at)
@@ -172,7 +172,7 @@ def moves(position, buffer, at):
 
 @compiled
 def write(position, source, targets, others, prey, buffer, at):
-    """The moves of a man to some points, where *others* wait for it; those with a mill at last."""
+    """Write the moves of a man to *targets*, with *others* as the rest; mills come last."""
     closing = Bits(0)
     if prey:
         closing = completing(position, others) & targets
@@ -199,7 +199,7 @@ def write_closing(source, closing, prey, buffer, at):
 
 @compiled
 def point_at(number):
-    """The point that a part of a move names; none for 31."""
+    """Return the point that a part of a move names; none for 31."""
     return Bits(number != NOTHING) << Bits(number)
 
 
@@ -234,7 +234,7 @@ def outcome(position):
 
 @compiled
 def word_of(position, men):
-    """A word of *men*, those of the other from bit 32 on, and of those in hand."""
+    """Pack *men* (the other's from bit 32 on) and the men in hand into a word."""
     return men | (Bits(position.hand) << Bits(26)) | (Bits(position.their_hand) << Bits(58))
 
 
@@ -245,13 +245,13 @@ def men_of(position):
 
 @compiled
 def key(position):
-    """All of the position: black's differ from white's in the highest bit."""
+    """Return the whole position in a word; its highest bit tells black's from white's."""
     return word_of(position, men_of(position)) | (Bits(position.second) << Bits(63))
 
 
 @compiled
 def canonical(position):
-    """The least of the sixteen symmetric images; players do not matter."""
+    """Return the least of the sixteen symmetric images, whoever is to move."""
     men = men_of(position)
     least, symmetry = men, 0
     for number in range(0, SYMMETRIES, 4):
@@ -275,24 +275,24 @@ def original_move(position, move, symmetry):
 
 @compiled
 def moved(move, row):
-    """A move with its points turned as a row of ``TURNED`` says."""
+    """Return a move with its points transformed by a row of ``TURNED``."""
     target, source, removed = move & 31, (move >> 5) & 31, move >> 10
     return TURNED[row + target] + 32 * TURNED[row + source] + 1024 * TURNED[row + removed]
 
 
 @compiled
 def reversible(position, child):
-    """Moves on the board that take nothing."""
+    """Return whether a move is one on the board that takes nothing."""
     same_hand = position.hand == child.their_hand
     return same_hand and popcount(position.theirs) == popcount(child.mine)
 
 
-# What helps a search that has to stop before the end of the game
+# Heuristics for searches that stop before the end of the game
 
 
 @compiled
 def evaluate(position):
-    """Men, those who can move, and mills that can be closed at once."""
+    """Score men, the points that they can reach, and mills that can be closed at once."""
     empty = empty_points(position)
     score = evaluate_material(position)
     score += 5 * popcount(neighbours(position, position.mine) & empty)
@@ -309,7 +309,7 @@ def evaluate_material(position):
 
 @compiled
 def noisy(position, buffer, at):
-    """Moves that close a mill."""
+    """Write the moves that close a mill."""
     empty, prey = empty_points(position), removable(position)
     if prey == Bits(0):
         return at
@@ -333,13 +333,13 @@ def noisy(position, buffer, at):
 
 @compiled
 def gain(position, move):
-    """A man."""
+    """Return the value of the man taken, if any."""
     return 100 if move >> 10 != NOTHING else 0
 
 
 @compiled
 def order(position, move, child):
-    """Mills first, then points where the other would close one, then busy ones."""
+    """Order mills first, then points where the other would close one, then busy points."""
     target = point_at(move & 31)
     score = gain(position, move)
     if completing(position, position.theirs) & target:
@@ -356,7 +356,7 @@ RULES = {
     "six": {"RINGS": 2, "MEN": 6, "FLYING": False, "HAND_LAYERS": True},
     "three": {"RINGS": 1, "MEN": 3, "FLYING": False, "HAND_LAYERS": True, "LINE_WINS": True},
 }
-"""What differs from the usual rules."""
+"""The differences from the usual rules."""
 
 USUAL = {
     "DIAGONALS": False,
@@ -368,7 +368,7 @@ USUAL = {
 
 
 def _settings(variant: str) -> tuple[str, int, bool]:
-    """The game, the men of each player, and whether they fly."""
+    """Return the game, the men of each player, and whether they fly."""
     match = re.fullmatch("([a-z]+)(?:-([0-9]{1,9}))?(?:,(flying|walking))?", variant)
     if not match or match[1] not in RULES:
         raise PositionError(
@@ -384,7 +384,7 @@ def _settings(variant: str) -> tuple[str, int, bool]:
 
 
 def _places(rings: int) -> dict[tuple[int, int], int]:
-    """The points by column and row, from the top left."""
+    """Return the points by column and row, from the top left."""
     last, found = 2 * rings, {}
     for ring, side in itertools.product(range(rings), range(4)):
         low, high = ring, last - ring
@@ -407,7 +407,7 @@ VARIANTS = "nine", "six", "three"
     about="three, six, nine, lasker or morabaraba, and perhaps a number of men: six-4",
 )
 def ruleset(name: str, men: int, flying: bool) -> dict[str, Any]:
-    """The constants of a game with a number of men."""
+    """Return the constants of a game with a number of men."""
     changed = {**USUAL, **RULES[name], "MEN": men, "FLYING": flying}
     dashed = "" if men == RULES[name]["MEN"] else f"-{men}"
     usual = (USUAL | RULES[name])["FLYING"]
@@ -447,7 +447,7 @@ Position = ruleset("nine", 9, True)
 
 
 def start(variant: str = "") -> Men:
-    """An empty board, in a variant such as ``six`` or ``nine-5``."""
+    """Return the empty board of a variant such as ``six`` or ``nine-5``."""
     cls = ruleset.of(variant)
     return cls(Bits(0), Bits(0), cls.MEN, cls.MEN, False)
 
@@ -457,7 +457,7 @@ def mover(position: Men) -> str:
 
 
 def hands(position: Men) -> tuple[int, int]:
-    """The men that white and black have in hand."""
+    """Return the men that white and black have in hand."""
     mine, theirs = position.hand, position.their_hand
     return (theirs, mine) if position.second else (mine, theirs)
 
@@ -527,12 +527,12 @@ def parse_move(position: Any, text: str) -> int:
 
 
 def why_not(position: Any, source: int, target: int, removed: int, known: list[int]) -> str:
-    """What is wrong with a move."""
+    """Say what is wrong with a move."""
     player = mover(position)
     if source == HAND and position.hand == 0:
         return f"{player} has no man in hand; write where a man comes from, as in d2-d3"
     if source != HAND and position.hand > 0 and not position.EARLY:
-        return f"{player} first has to put all men"
+        return f"{player} has to put all men first"
     if source != HAND and not position.mine >> source & 1:
         return f"{player} has no man there"
     if (position.mine | position.theirs) >> target & 1:

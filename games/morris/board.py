@@ -1,8 +1,8 @@
-"""The points of morris boards: what lies beside what, mills, and symmetric images.
+"""The points of morris boards: neighbours, mills, and symmetric images.
 
-A board has one to three squares, one within the other.  The corners of each are four bits, and so
-are the middles of its sides, both clockwise from the top left: a middle lies between the corner of
-the same number and the next.  On the board of three squares::
+A board has one to three nested squares.  The corners of each are four bits, and so are the
+middles of its sides, both clockwise from the top left: a middle lies between the corner of the
+same number and the next.  On the board of three squares::
 
      0 --------- 12 ---------  1
      |   4 ----- 16 -----  5   |
@@ -13,11 +13,11 @@ the same number and the next.  On the board of three squares::
      3 --------- 14 ---------  2
 
 A line from square to square goes through the middles, and on some boards through the corners.
-The board of one square has its centre, bit 24, beside all other points.
+The centre of the board of one square, bit 24, is a neighbour of all other points.
 
-All is done to a whole set of points at once.  A quarter turn moves each group of four bits on by
-one (the last becomes the first), so of 0b0011 in ``corners``, the upper side, ``ahead`` makes
-0b0110, the right one.
+All functions work on sets of points.  A quarter turn rotates each group of four bits by one (the
+last becomes the first), so from 0b0011 in ``corners``, the upper side, ``ahead`` makes 0b0110, the
+right side.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cutnode import Bits, compiled
 __all__ = ["CORNERS", "SYMMETRIES", "completing", "image", "neighbours"]
 
 CORNERS = Bits(0xFFF)
-"""The corners; the middles are 12 bits further up."""
+"""The corners; the middles are 12 bits higher."""
 
 CENTRE = Bits(1 << 24)
 
@@ -36,7 +36,7 @@ SYMMETRIES = 16
 
 @compiled
 def ahead(points):
-    """Each group of four bits moved on by one."""
+    """Rotate each group of four bits by one."""
     return ((points & Bits(0x777777)) << Bits(1)) | ((points & Bits(0x888888)) >> Bits(3))
 
 
@@ -47,13 +47,13 @@ def back(points):
 
 @compiled
 def opposite(points):
-    """Each group of four bits moved on by two."""
+    """Rotate each group of four bits by two."""
     return ((points & Bits(0x333333)) << Bits(2)) | ((points & Bits(0xCCCCCC)) >> Bits(2))
 
 
 @compiled
 def outward(points):
-    """Twelve bits moved on to the next square, from the last to the first."""
+    """Move twelve bits to the next square, and the last square's to the first."""
     return ((points << Bits(4)) | (points >> Bits(8))) & CORNERS
 
 
@@ -64,7 +64,7 @@ def inward(points):
 
 @compiled
 def neighbours(position, points):
-    """The points beside some points."""
+    """Return the neighbours of some points."""
     corners, middles = points & CORNERS, (points >> Bits(12)) & CORNERS
     near_corners = middles | ahead(middles)
     near_middles = corners | back(corners) | (middles << Bits(4)) | (middles >> Bits(4))
@@ -81,7 +81,7 @@ def neighbours(position, points):
 
 @compiled
 def completing(position, points):
-    """The points that have a mill with two of some points, whether among these or not."""
+    """Return the points that form a mill with two of some points, whether or not among these."""
     corners, middles = points & CORNERS, (points >> Bits(12)) & CORNERS
     third_middles = corners & back(corners)
     third_corners = (middles & back(corners)) | ahead(middles & corners)
@@ -99,12 +99,12 @@ def completing(position, points):
     return third
 
 
-# Symmetric images.  Here a word has two sets of points, one from bit 32 on.
+# Symmetric images.  Here a word has two sets of points, one of them from bit 32 on.
 
 
 @compiled
 def image(position, word, symmetry):
-    """Points turned as a number from 0 to 15 says: squares exchanged, mirrored, turned round."""
+    """Return points transformed by a number, 0 to 15: squares exchanged, mirrored, turned."""
     if symmetry & 8:
         word = exchanged(position, word)
     if symmetry & 4:
@@ -125,7 +125,7 @@ def quarter_turned(word):
 
 @compiled
 def mirrored(word):
-    """Over the line through the corners 1 and 3, which stay."""
+    """Mirror at the line through the corners 1 and 3, which stay."""
     stay = word & Bits(0x0100_0AAA_0100_0AAA)
     corners = word & Bits(0x0000_0111_0000_0111)
     others = (word >> Bits(2)) & Bits(0x0000_0111_0000_0111)
@@ -136,7 +136,7 @@ def mirrored(word):
 
 @compiled
 def exchanged(position, word):
-    """The innermost square and the outermost one exchanged, if there is more than one."""
+    """Exchange the innermost and the outermost square, if there is more than one."""
     if position.RINGS == 3:
         outer = (word & Bits(0x0000_F00F_0000_F00F)) << Bits(8)
         inner = (word >> Bits(8)) & Bits(0x0000_F00F_0000_F00F)

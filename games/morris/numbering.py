@@ -1,18 +1,18 @@
-"""All positions of a morris game, numbered, and moves taken back: what a tablebase asks for.
+"""Numbering of the positions of a morris game, and retreats (moves taken back), for tablebases.
 
-With no man in hand a layer has the positions in which one side has so many men on the board, and
-the other so many: taking a man leads to a layer before.  Where men are still in hand, a layer has
-those with so many in both hands, and so many men of the mover and of the other.  Only the small
-games have these layers (``HAND_LAYERS``); in the large ones, which nobody can store as a whole, a
-tablebase begins when all men are put.
+With no man in hand, a layer has the positions with given numbers of men of the two sides on the
+board: taking a man leads to an earlier layer.  With men still in hand, a layer is given by the
+number of men in both hands, and the numbers of the mover's and the other's on the board.  Only the
+small games have these layers (``HAND_LAYERS``); in the large ones, which nobody can store as a
+whole, a tablebase begins when all men are put.
 
-Symmetric positions have one number, that of their image in which the men of the side with more of
-them are least (R. Gasser, "Solving Nine Men's Morris", 1996, whose index has the same range of
-9,074,932,579).  Those men are found in two small tables: their corners are turned into the least of
-their images, and then the rest of the points by the turns that leave these corners as they are,
-which make a *group* (most often only one).  The men of the other side are the rank of a set among
-those of the points left (``cutnode.contract.subsets``).  Where several turns lead to the same men
-of the one side, the least set of the other's counts, so others are holes.
+Symmetric positions share a number, which is computed from the image in which the men of the side
+with more of them are least (R. Gasser, "Solving Nine Men's Morris", 1996, whose index has the same
+range of 9,074,932,579).  Two small tables find those men: first their corners are turned into the
+least of their images, and then the other points by the turns that leave these corners unchanged,
+which form a *group* (most often a trivial one).  The men of the other side are the rank of a set
+among the remaining points (``cutnode.contract.subsets``).  Where several turns lead to the same men
+of the one side, only the least set of the other's is used, and the other numbers are holes.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from cutnode.contract.verbs import NO_INDEX
 from cutnode.games.morris.board import CORNERS, SYMMETRIES, completing, image, neighbours
 
 FEWEST = 3
-"""The men with which a player still goes on."""
+"""The fewest men with which a player has not lost."""
 
 
 @compiled
 def layer(position):
-    """The number after the last layer is that of positions in none."""
+    """Return the layer of a position; positions in none have the number after the last."""
     mine, theirs = popcount(position.mine), popcount(position.theirs)
     hands, ahead = position.hand + position.their_hand, position.hand - position.their_hand
     if hands == 0:
@@ -49,13 +49,16 @@ def layer(position):
 
 @compiled
 def layer_of(more, fewer):
-    """The layer of so many men of the two sides, with none in hand."""
+    """Return the layer of given numbers of men of the two sides, with none in hand."""
     return (more - FEWEST) * (more - FEWEST + 1) // 2 + fewer - FEWEST
 
 
 @compiled
 def index(position):
-    """With no man in hand, those in which the mover has fewer men come after the others."""
+    """Return the number of a position in its layer, or ``NO_INDEX``.
+
+    With no man in hand, positions in which the mover has fewer men come after the others.
+    """
     more, fewer = position.mine, position.theirs
     behind = popcount(more) < popcount(fewer)
     if behind:
@@ -71,7 +74,7 @@ def index(position):
 
 @compiled
 def number_of(position, more, fewer):
-    """The number of a board among all with so many men."""
+    """Return the number of a board among all with the same numbers of men."""
     entry = CLASS[position.CLASS_TABLE + (more & CORNERS)]
     group = (entry >> 4) & 0xFFF
     word = image(position, more | (fewer << Bits(32)), entry & 15)
@@ -87,14 +90,14 @@ def number_of(position, more, fewer):
 
 @compiled
 def rest_of(position, word):
-    """The points beside the corners as a number from 0 on, of the first set of a word."""
+    """Return the points of the first set of a word other than corners, as a number from 0 on."""
     rest = (word >> Bits(12)) & CORNERS
     return rest | ((word >> Bits(20)) & Bits(16)) if position.CENTRE else rest
 
 
 @compiled
 def least_image(position, word, symmetries):
-    """The least of the images by some symmetries: a bit for each."""
+    """Return the least of the images by some symmetries, given as bits."""
     least, left = image(position, word, lowest_index(symmetries)), without_lowest(symmetries)
     while left:
         least = min(least, image(position, word, lowest_index(left)))
@@ -104,21 +107,21 @@ def least_image(position, word, symmetries):
 
 @compiled
 def slot_of(position, men, corners, group):
-    """Where ``BEFORE`` has the sets of *men* with some *corners* that a group leaves unchanged."""
+    """Return where ``BEFORE`` has the sets of *men* with *corners* that a group leaves fixed."""
     first = position.BEFORE_TABLE + men * (13 * position.GROUPS + 1)
     return first + corners * position.GROUPS + group - position.FIRST_GROUP
 
 
 @compiled
 def placements(position, more, fewer):
-    """The numbers of boards with so many men, holes included."""
+    """Return how many numbers the boards with given numbers of men take, holes included."""
     sets = BEFORE[slot_of(position, more, 13, position.FIRST_GROUP)]
     return sets * binomial(position.SIZE - more, fewer)
 
 
 @compiled
 def position_at(example, layer, index):
-    """The men of both sides by the layer, then the parts of the number from the last one on."""
+    """Return the position of a number, taking its parts from the last one on."""
     hands, mine, theirs = sides_of(example, layer)
     more, fewer = max(mine, theirs), min(mine, theirs)
     behind = mine < theirs
@@ -141,7 +144,7 @@ def position_at(example, layer, index):
 
 @compiled
 def set_of_number(example, men, number):
-    """The least set of so many men, up to symmetry, of a number."""
+    """Return the least set of *men* men, up to symmetry, that has a number."""
     corners, group = 0, example.FIRST_GROUP
     while BEFORE[slot_of(example, men, corners + 1, group)] <= number:
         corners += 1
@@ -156,7 +159,7 @@ def set_of_number(example, men, number):
 
 @compiled
 def sides_of(position, layer):
-    """The men in both hands, those of the mover on the board, and those of the other."""
+    """Return the men in both hands, the mover's on the board, and the other's on the board."""
     if layer < position.BOARD_LAYERS:
         more = FEWEST
         while layer_of(more + 1, FEWEST) <= layer:
@@ -172,7 +175,7 @@ def sides_of(position, layer):
 
 @compiled
 def retreats(position, buffer, at):
-    """Moves of the other's men on the board that closed no mill, unless a line wins."""
+    """Write the moves of the other's men on the board that closed no mill, unless a line wins."""
     if position.hand + position.their_hand > 0:
         return at
     empty = position.BOARD & ~(position.mine | position.theirs)
@@ -196,7 +199,7 @@ def retreats(position, buffer, at):
 
 @compiled
 def retreat(position, number):
-    """The man on the first point of the move again."""
+    """Put the man back on the point where the move began."""
     change = (Bits(1) << Bits(number & 31)) | (Bits(1) << Bits(number >> 5))
     return position._replace(
         mine=position.theirs ^ change,
@@ -211,24 +214,25 @@ def retreat(position, number):
 
 
 class _Board(NamedTuple):
-    """The tables of a board."""
+    """The tables of one board."""
 
     constants: dict[str, Any]
     classes: list[int]
-    """For each set of corners: 65536 times its rank among those with as many corners and the same
-    group, 16 times the group, and the symmetry that turns it into its least image."""
+    """For each set of corners: 65536 times its rank among sets of the same size and group, plus 16
+    times the group, plus the symmetry that turns it into its least image."""
     orbits: list[list[int]]
-    """For each group and each set of the rest: 65536 times its rank among those as large, and a
-    bit for each symmetry of the group that turns it into its least image."""
+    """For each group and each set of other points: 65536 times its rank among sets of the same
+    size, plus a bit for each symmetry of the group that turns it into its least image."""
     least_corners: list[list[int]]
+    """The least images of corners, by group and by their number of points, 0 to 12."""
     least_rest: list[list[int]]
-    """The least images, by group and by their number of points, 0 to 12."""
+    """The least images of other points, by group and by their number of points, 0 to 12."""
     before: list[int]
-    """The sets of 0 to 12 men before those with 0 to 12 corners and each group, and all."""
+    """For 0 to 12 men, the number of sets before each number of corners and group, and of all."""
 
 
 def _images(board: Any, points: list[int]) -> Any:
-    """The images of all sets of some points, as such sets: a row for each symmetry."""
+    """Return the images of all sets of some points, as sets of these: a row for each symmetry."""
     sets = np.arange(1 << len(points))
     found = np.zeros((SYMMETRIES, len(sets)), np.int64)
     for symmetry, (place, point) in itertools.product(range(SYMMETRIES), enumerate(points)):
@@ -238,7 +242,7 @@ def _images(board: Any, points: list[int]) -> Any:
 
 
 def _least(images: Any, symmetries: int) -> tuple[Any, Any]:
-    """The least of the images by some symmetries, a bit for each, and by which it is had."""
+    """Return the least image by some symmetries (bits), and the symmetries that yield it."""
     chosen = np.array([symmetry for symmetry in range(SYMMETRIES) if symmetries >> symmetry & 1])
     least = images[chosen].min(axis=0)
     return least, ((images[chosen] == least) << chosen[:, None]).sum(axis=0)
@@ -308,7 +312,7 @@ def _boards() -> list[_Board]:
 
 
 def _joined(name: str, lists: Iterable[list[int]]) -> tuple[Constant, Constant]:
-    """Lists one after the other, and where each begins."""
+    """Return lists joined into one, and where each begins."""
     kept = list(lists)
     starts = itertools.accumulate(map(len, kept), initial=0)
     numbers = np.array([number for numbers in kept for number in numbers])
@@ -333,7 +337,7 @@ BEFORE, _ = _joined("before", (board.before for board in _BOARDS))
 
 
 def layer_constants(rules: Any) -> dict[str, Any]:
-    """The layers of a game with so many men, ``MEN``, on a board."""
+    """Return the layers of a game with ``MEN`` men on a board."""
     pairs = [
         (more, fewer) for more in range(FEWEST, rules.MEN + 1) for fewer in range(FEWEST, more + 1)
     ]

@@ -1,28 +1,28 @@
 """Othello (Reversi), on boards of 8x8, 6x6 and 4x4 squares.
 
-Rules: black begins.  A move puts a disc on an empty square and turns over all discs of the
+Rules: black begins.  A move places a disc on an empty square and flips all discs of the
 opponent that lie in a line, along the row, the column or a diagonal, between it and another
-own disc; it has to turn over one or more.  A player who cannot move passes, and only then.
+own disc; it must flip at least one.  A player who cannot move passes, and only then.
 The game is over when neither can move.
 
-Values: the mover's discs less the other's at the end; empty squares count for the winner.
+Values: the mover's discs minus the other's at the end; empty squares count for the winner.
 
 Variants: ``8x8`` (the usual one), ``6x6`` and ``4x4``, with the four discs of the beginning in
 the middle, black on the diagonal that goes up to the right.
 
 Text: a1 is the square at the top left, and the row below is 2.  A position is written in the
-OBF format of files of positions (the squares in the order a1, b1, ..., black ``X``, white
-``O``, empty ``-``, and after a blank who is to move; what follows a ``;`` is not read)::
+OBF format of position files (the squares in the order a1, b1, ..., black ``X``, white ``O``,
+empty ``-``, then a blank and who is to move; anything after a ``;`` is ignored)::
 
     ---------------------------OX------XO--------------------------- X
 
-or as a board of several lines; or it is a transcript, the squares played (``f5d6c3``, ``f5 D6
-c3``, ``f5-d6``, ``1. f5 d6``), in which passes need not be written (``pass``, ``ps``, ``pa`` and
-``--`` are read).  Read are ``x``, ``X`` and ``*`` for black, ``o`` and ``O`` for white, ``-`` and
+or as a board of several lines; or as a transcript, the squares played (``f5d6c3``, ``f5 D6 c3``,
+``f5-d6``, ``1. f5 d6``), in which passes may be omitted (``pass``, ``ps``, ``pa`` and ``--`` are
+accepted).  Boards may use ``x``, ``X`` and ``*`` for black, ``o`` and ``O`` for white, ``-`` and
 ``.`` for empty squares.  Any discs may be set up; if neither player can move, as without discs,
 the game is over.
 
-Encoding: a word for each player, seen by the mover; see ``cutnode.games.othello.discs``.  A move is
+Encoding: a word for each player, the mover's first; see ``cutnode.games.othello.discs``.  A move is
 its square, and 64 a pass.
 """
 
@@ -42,19 +42,20 @@ from cutnode.games.othello.midgame import deviation  # noqa: F401
 from cutnode.games.othello.patterns import pattern_value
 
 PROFILE = {"solver.table_plies": 16, "solver.enhanced_plies": 20, "order.depth": 3}
-"""The solver's: from 8 empty squares on, as ``endgame`` leaves no fewer, and from 10 (a pass is a
-ply).  From 10 and 10: 9 % more nodes and 3 % more time in 20 random positions of 19 to 23 squares;
-from 8 and 9, 11, 12 or 13: the same time.  The order estimates every child, as a leaf is."""
+"""The solver stores positions from 8 empty squares on, as ``endgame`` leaves no fewer, and looks
+children up from 10 (a pass is a ply).  With 10 and 10: 9 % more nodes and 3 % more time in 20
+random positions of 19 to 23 empty squares; with 8 and 9, 11, 12 or 13: the same time.  The move
+order evaluates every child, as at a leaf."""
 
 UNIT = 6
 """In discs.  Of 60 positions, searched 8 plies deep with :func:`evaluate_mobility`, it loses 0.17
-discs to save 18 % of the nodes; 4 saves 38 % and loses 0.23, none loses 0.10.  With patterns 4 and
-6 play alike, and none scores 0.39 against them."""
+discs to save 18 % of the nodes; 4 saves 38 % and loses 0.23, none loses 0.10.  With patterns, 4
+and 6 play alike, and none scores 0.39 against them."""
 
 FEW_DISCS = 12
-"""Positions with more are hardly ever symmetric to others of the same search.
+"""Positions with more discs are hardly ever symmetric to others of the same search.
 
-Measured: from the start, 12 plies deep and exact, 55 thousand nodes instead of 146 thousand;
+In an exact search of 12 plies from the start, symmetry leaves 55 thousand nodes of 146 thousand;
 after two moves there is nothing to gain."""
 
 
@@ -65,7 +66,7 @@ class Discs(NamedTuple):
     mine: Bits
     theirs: Bits
     white: bool
-    """Whether white is to move; only texts depend on it."""
+    """Whether white is to move; matters for texts only."""
 
 
 # The rules
@@ -73,7 +74,7 @@ class Discs(NamedTuple):
 
 @compiled
 def cell(position, index):
-    """0 an empty square, 1 a black disc, 2 a white one."""
+    """Return 0 for an empty square, 1 for a black disc, 2 for a white one."""
     disc = Bits(1) << Bits(8 * (index // position.SIZE) + index % position.SIZE)
     if not (position.mine | position.theirs) & disc:
         return 0
@@ -108,28 +109,28 @@ def outcome(position):
 
 @compiled
 def passed(position):
-    """The same discs with the other to move."""
+    """Return the same discs with the other to move."""
     return position._replace(mine=position.theirs, theirs=position.mine, white=not position.white)
 
 
 @compiled
 def key(position):
-    """A hash of the discs and of who is to move.
+    """Hash the discs and the side to move.
 
-    Hashed twice: a bit for white beside the other's discs would look like one more of them.
+    They are hashed twice: otherwise a bit for white would look like one more of the other's discs.
     """
     return mix(word_of(position.mine, position.theirs)) ^ Bits(position.white)
 
 
 @compiled
 def word_of(mine, theirs):
-    """A hash of the discs."""
+    """Hash the discs."""
     return mix(mine) ^ theirs
 
 
 @compiled
 def plies_left(position):
-    """A move fills a square, and there are not two passes in a row."""
+    """Return a bound on the plies left: a move fills a square, and no two passes are adjacent."""
     return 2 * empties(position)
 
 
@@ -138,7 +139,7 @@ def plies_left(position):
 
 @compiled
 def canonical(position):
-    """Colours do not matter, nor, while there are few discs, how the board is turned."""
+    """Return a key without colours and, while there are few discs, without the board's rotation."""
     if popcount(position.mine | position.theirs) <= FEW_DISCS:
         return least_image(position)
     return word_of(position.mine, position.theirs), 0
@@ -146,7 +147,7 @@ def canonical(position):
 
 @compiled(inline=False)
 def least_image(position):
-    """The least of the keys of the eight images of the board, and the image that has it."""
+    """Return the least of the keys of the eight images of the board, and the image that has it."""
     least, symmetry = word_of(position.mine, position.theirs), 0
     for number in range(1, 8):
         mine = image(position, position.mine, number)
@@ -158,7 +159,7 @@ def least_image(position):
 
 @compiled
 def image(position, discs, symmetry):
-    """Columns, rows exchanged, and then both with each other: a bit of *symmetry* for each."""
+    """Reverse the columns, the rows, and exchange both: a bit of *symmetry* for each, in order."""
     if symmetry & 1:
         discs = mirror(discs) >> Bits(8 - position.SIZE)
     if symmetry & 2:
@@ -170,7 +171,7 @@ def image(position, discs, symmetry):
 
 @compiled
 def mirror(discs):
-    """Left and right of the frame exchanged: the bits of each row reversed."""
+    """Exchange left and right of the frame: reverse the bits of each row."""
     discs = swapped(discs, Bits(1), Bits(0x5555555555555555))
     discs = swapped(discs, Bits(2), Bits(0x3333333333333333))
     return swapped(discs, Bits(4), Bits(0x0F0F0F0F0F0F0F0F))
@@ -178,13 +179,13 @@ def mirror(discs):
 
 @compiled
 def swapped(discs, distance, low):
-    """The bits of *low* exchanged with those at a *distance* above them."""
+    """Exchange the bits of *low* with those at a *distance* above them."""
     return ((discs >> distance) & low) | ((discs & low) << distance)
 
 
 @compiled
 def transpose(discs):
-    """Columns and rows exchanged: in blocks of 2x2 squares, then of 4x4, then of all."""
+    """Exchange columns and rows: in blocks of 2x2 squares, then of 4x4, then of all."""
     discs = exchanged(discs, Bits(7), Bits(0x00AA00AA00AA00AA))
     discs = exchanged(discs, Bits(14), Bits(0x0000CCCC0000CCCC))
     return exchanged(discs, Bits(28), Bits(0x00000000F0F0F0F0))
@@ -192,7 +193,7 @@ def transpose(discs):
 
 @compiled
 def exchanged(discs, distance, low):
-    """The same, and all other bits stay where they are."""
+    """Exchange bits as :func:`swapped` does, and leave all others where they are."""
     different = (discs ^ (discs >> distance)) & low
     return discs ^ different ^ (different << distance)
 
@@ -206,18 +207,18 @@ def canonical_move(position, move, symmetry):
 
 @compiled
 def original_move(position, move, symmetry):
-    """Back again: where columns become rows, what was done to one was done to the other."""
+    """Invert a symmetry: with columns and rows exchanged, so are their reversals."""
     if symmetry & 4:
         symmetry = 4 | ((symmetry & 1) << 1) | ((symmetry >> 1) & 1)
     return canonical_move(position, move, symmetry)
 
 
-# What helps a search that has to stop before the end of the game
+# Heuristics for searches that stop before the end of the game
 
 
 @compiled
 def evaluate_mobility(position):
-    """In discs: choices now and later, corners and what gives them away; discs at the end."""
+    """Estimate in discs: choices now and later, corners and their neighbours; discs at the end."""
     mine, theirs = position.mine, position.theirs
     empty = position.BOARD & ~(mine | theirs)
     choices = popcount(mobility(position)) - popcount(mobility(passed(position)))
@@ -234,7 +235,7 @@ def evaluate_mobility(position):
 
 @compiled
 def evaluate(position):
-    """By patterns on the usual board, by mobility on the small ones."""
+    """Evaluate by patterns on the usual board, by mobility on the small ones."""
     if position.SIZE == 8:
         return pattern_value(position)
     return evaluate_mobility(position)
@@ -242,18 +243,18 @@ def evaluate(position):
 
 @compiled
 def beside(discs):
-    """The squares of the frame next to one of some squares, in any direction."""
+    """Return the squares of the frame next to any of some squares, in any direction."""
     row = discs | ((discs & NOT_LAST) << Bits(1)) | ((discs & NOT_FIRST) >> Bits(1))
     return (row | (row << Bits(8)) | (row >> Bits(8))) & ~discs
 
 
 NOT_FIRST, NOT_LAST = Bits(0xFEFEFEFEFEFEFEFE), Bits(0x7F7F7F7F7F7F7F7F)
-"""All columns of the frame but the first, and but the last."""
+"""All columns of the frame but the first, and all but the last."""
 
 
 @compiled
 def features(position):
-    """Squares to move to, discs, corners, and empty squares beside discs of the other."""
+    """Return moves, discs, corners, and empty squares next to discs of the other."""
     mine, theirs = position.mine, position.theirs
     empty = position.BOARD & ~(mine | theirs)
     return (
@@ -272,7 +273,7 @@ COLUMNS = "abcdefgh"
 
 
 def _size(variant: str) -> int:
-    """The side of a board."""
+    """Read the side of a board."""
     match = re.fullmatch(r"([0-9]{1,9})x\1", variant)
     if not match:
         raise PositionError(f"{quoted(variant)} is not a board size: 8x8, 6x6 or 4x4")
@@ -289,12 +290,12 @@ VARIANTS = "8x8", "6x6", "4x4"
     about="the board, 4x4, 6x6 or 8x8: 6x6",
 )
 def board(size: int) -> dict[str, Any]:
-    """The constants of a board; :class:`PositionError` if there is none of that size.
+    """Return the constants of a board; :class:`PositionError` if no board has that size.
 
-    No more moves: of every 11 squares at most 8 are such that one can move there.  Each needs a
-    disc to be turned over next to it, in one of four lines, as the square on the disc's other
-    side in a line is not empty; so there is one such disc for four moves.  And it needs an own
-    disc at the other end, which serves eight.
+    There are no more moves than ``MAX_MOVES``: of every 11 squares at most 8 allow a move.  A move
+    flips a disc next to it, in one of four lines, as the square on the disc's other side in a line
+    is not empty; so there is one such disc for four moves.  And it needs an own disc at the other
+    end, which serves eight.
     """
     if size not in (4, 6, 8):
         raise PositionError(f"there is no board of {size}x{size}: a board is 8x8, 6x6 or 4x4")
@@ -326,18 +327,18 @@ Position = board(8)
 # Text
 
 BLACK, WHITE, EMPTY = "x*", "o", "-."
-"""What stands for a square's disc."""
+"""The symbols of a black disc, a white disc, and an empty square."""
 
 
 def start(variant: str = "") -> Discs:
-    """Two discs each in the middle of a board of a size such as ``6x6``; the usual one is 8x8."""
+    """Return the first position of a board of a size such as ``6x6``; the usual one is 8x8."""
     cls = board.of(variant)
     low = 9 * (cls.SIZE // 2 - 1)
     return cls(Bits(1 << low + 1 | 1 << low + 8), Bits(1 << low | 1 << low + 9), False)
 
 
 def parse_position(text: str, variant: str = "") -> Discs:
-    """Read a board or a transcript (see the module's text)."""
+    """Read a board or a transcript (see the module's docstring)."""
     empty = start(variant)
     said = text.partition(";")[0].strip().lower()
     said = re.sub(r"\b[0-9]{1,2}\.(?=\s*[a-h])|(?<=[0-9s])-(?=[a-hp])", " ", said)
@@ -395,7 +396,7 @@ def _parse_moves(text: str, position: Discs) -> Discs:
 
 
 def play_text(position: Discs, text: str) -> Discs:
-    """The position after a move; before a square, a pass need not be written."""
+    """Return the position after a move; a pass before a square may be omitted."""
     if re.fullmatch("[a-h][1-8]", text.lower()) and legal_moves(position) == [PASS]:
         position = play(position, PASS)
     return play(position, parse_move(position, text))
@@ -449,6 +450,6 @@ def _parse_board(text: str, empty: Discs) -> Discs:
 
 
 def _square(number: int, size: int) -> str:
-    """The name of a square by its number in the text of a board."""
+    """Return the name of a square by its number in the text of a board."""
     row, column = divmod(number, size)
     return f"{COLUMNS[column]}{row + 1}" if row < size else f"place {number + 1}"

@@ -1,15 +1,15 @@
-"""Discs on the frame of 8x8 squares: where a disc can go, and what it turns over.
+"""Discs on the frame of 8x8 squares: where a disc can go, and which discs it flips.
 
 Square n is bit n: a1 is bit 0, b1 bit 1, a2 bit 8, h8 bit 63.  Smaller boards lie in the corner
 of a1, and the rest of the frame stays empty of discs, so it ends every line as an edge does.
 
-The four directions of a line (along the row, the two diagonals, the column) are worked on
-together, as the ``Words`` of ``cutnode.contract.simd``, each in two senses, up (to higher squares)
+The four directions of a line (along the row, the two diagonals, the column) are handled
+together, as the ``Words`` of ``cutnode.contract.simd``, each in two senses: up (to higher squares)
 and down.
 
-Measured, bulk perft of depth 10, leaves per second: with SIMD in both functions 770 million;
-moves by SIMD and turned discs line by line 600; moves by eight fills, one after the other,
-and turned discs by SIMD 350; neither 330.
+Leaves per second, in a bulk perft of depth 10: with SIMD in both functions 770 million; with SIMD
+for moves, and flips line by line, 600; with moves by eight fills, one after the other, and SIMD
+for flips, 350; with neither, 330.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 PASS = 64
-"""The move of a player who cannot put a disc down."""
+"""The move of a player who cannot place a disc."""
 
 ALL = Bits((1 << 64) - 1)
 INNER = Bits(0x7E7E7E7E7E7E7E7E)
@@ -55,7 +55,7 @@ NONE = Words(0, 0, 0, 0)
 
 
 def lines(sense: int) -> np.ndarray:
-    """The squares beyond each square: 64 times 4 directions, one after the other."""
+    """Return the squares beyond each square: 64 times 4 directions, one after the other."""
     found = []
     for square in range(64):
         for across, along in DIRECTIONS:
@@ -73,7 +73,7 @@ UP, DOWN = lines(1), lines(-1)
 
 @compiled
 def reach(mine, theirs):
-    """The empty squares, of the whole frame, on which the owner of *mine* turns discs over.
+    """Return the empty squares, of the whole frame, on which the owner of *mine* flips discs.
 
     In each direction *run* grows from own discs over opposing ones: by one square, by one,
     and then twice by two at once (Kogge-Stone), six in all.
@@ -96,10 +96,10 @@ def reach(mine, theirs):
 
 @compiled
 def flipped(mine, theirs, square):
-    """The discs of *theirs* that a disc of the other on an empty *square* turns over.
+    """Return the discs of *theirs* that a disc of the other on an empty *square* flips.
 
-    Up, the first square of a line that is not theirs is where a carry through all others
-    stops; down, it is the highest of those.  If it is mine, all before it turn.
+    Up, the first square of a line that is not theirs is where a carry through all others stops;
+    down, it is the highest of the squares that are not theirs.  If it is mine, all before it flip.
     """
     own, other = broadcast(mine), broadcast(theirs)
     up, down = load_words(UP, 4 * square), load_words(DOWN, 4 * square)
@@ -110,18 +110,18 @@ def flipped(mine, theirs, square):
     return union(turned)
 
 
-# Of a position, whose class says which squares its board has
+# Functions of a position, whose class knows the squares of its board
 
 
 @compiled
 def mobility(position):
-    """The squares on which the mover can put a disc."""
+    """Return the squares on which the mover can place a disc."""
     return reach(position.mine, position.theirs) & position.BOARD
 
 
 @compiled
 def empties(position):
-    """The number of empty squares."""
+    """Return the number of empty squares."""
     return position.AREA - popcount(position.mine | position.theirs)
 
 
@@ -137,13 +137,13 @@ def write(squares, buffer, at):
 
 @compiled
 def final_value(position):
-    """The mover's discs less the other's; empty squares count for the winner."""
+    """Return the mover's discs minus the other's; empty squares count for the winner."""
     return difference(position.mine, position.theirs, position.AREA)
 
 
 @compiled
 def difference(mine, theirs, area):
-    """The same of the discs of both on a board of *area* squares."""
+    """Return the same for the discs of both sides on a board of *area* squares."""
     own, other = popcount(mine), popcount(theirs)
     if own > other:
         return area - 2 * other

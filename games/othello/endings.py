@@ -1,4 +1,4 @@
-"""The end of a game of Othello: stable discs, the last moves, an order.
+"""The end of a game of Othello: stable discs, the last moves, and move ordering.
 
 Sources: stable discs bound the value, and moves that leave the other few replies come first
 (fastest first), both as in programs since M. Buro's Logistello; odd regions first, D. Parker.
@@ -36,28 +36,28 @@ from cutnode.games.othello.patterns import pattern_score
 __all__ = ["bounds", "candidates", "endgame", "forced", "order", "scout", "stable"]
 
 LAST = 7
-"""With so many empty squares or fewer, :func:`endgame` solves a position, without a table.  20
-random positions of 19 to 23 squares, million nodes and seconds: 326 and 12.5 with 6, 339 and 11.3
-with 7, 390 and 12.0 with 8."""
+"""With at most this many empty squares :func:`endgame` solves a position, without a table.  20
+random positions of 19 to 23 empty squares, million nodes and seconds: 326 and 12.5 with 6, 339 and
+11.3 with 7, 390 and 12.0 with 8."""
 
 ESTIMATED = 11
-"""With so many empty squares or more, patterns say how good a move looks.  9 instead of 11:
-7 % fewer nodes and 10 % more time in the positions 42 to 44 of the FFO suite; 14: a quarter more
-nodes than 11, and 10 % more time."""
+"""With at least this many empty squares, patterns rate moves.  9 instead of 11: 7 % fewer nodes and
+10 % more time in the positions 42 to 44 of the FFO suite; 14: a quarter more nodes than 11, and
+10 % more time."""
 
 REPLY = 512
-"""What a reply counts for beside patterns, in 1/128 disc.  Half or twice as much: 15 % more
+"""The weight of a reply relative to patterns, in 1/128 disc.  Half or twice as much: 15 % more
 nodes."""
 
 STABLE = 2
-"""Stable discs are looked for where a bound is so many discs for each empty square, or more.  1
-instead of 2: 4 % fewer nodes and 20 % more time in the positions 40 to 44 of the FFO suite; 3: 12 %
-more nodes and 8 % more time."""
+"""Stable discs are computed where a bound is at least this many discs for each empty square.  1
+instead of 2: 4 % fewer nodes and 20 % more time in the positions 40 to 44 of the FFO suite; 3:
+12 % more nodes and 8 % more time."""
 
 SCOUTED, SCOUTED_SMALL = 18, 22
-"""With so many empty squares or more, a search of limited depth goes before a proof, on the usual
-board and on small ones.  On 6x6, where mobility estimates, it takes more time than it saves with
-18 to 21, and half of the nodes are saved with 24."""
+"""With at least this many empty squares a search of limited depth precedes a proof, on the usual
+board and on small ones.  On 6x6, where mobility is the evaluation, it takes more time than it saves
+with 18 to 21, and saves half of the nodes with 24."""
 
 A, H = Bits(0x0101010101010101), Bits(0x8080808080808080)
 CORNERS = Bits(0x8100000000000081)
@@ -66,11 +66,11 @@ NOT_A, NOT_H = ALL ^ A, ALL ^ H
 BORDER = A | H | ROWS
 
 EDGES = Words(A | H, BORDER, ROWS, BORDER)
-"""Where a line of each direction ends: nothing can turn a disc there over along the line."""
+"""Where a line of each direction ends: nothing can flip a disc there along the line."""
 
 
 def runs(sense: int) -> tuple[Words, Words, Words]:
-    """The squares with 1, 2 and 4 squares before them in each direction, on the frame."""
+    """Return the squares with 1, 2 and 4 squares before them in each direction, on the frame."""
     before = []
     for across, along in DIRECTIONS:
         for count in (1, 2, 4):
@@ -93,7 +93,7 @@ QUADRANTS = tuple(Bits(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
 
 @compiled
 def full_lines(discs):
-    """For each direction the squares on lines without an empty square."""
+    """Return for each direction the squares on lines without an empty square."""
     holes = ~broadcast(discs)
     run = holes | ((holes << STEP) & UP_1)
     run |= (run << TWO_STEPS) & UP_2
@@ -106,9 +106,9 @@ def full_lines(discs):
 
 @compiled
 def stable(discs, others):
-    """Discs that can surely never be turned over.
+    """Return discs that can certainly never be flipped.
 
-    In each direction the line is full, or ends at the disc, or the next one is stable.
+    In each direction the line is full, or ends at the disc, or the next disc is stable.
     """
     safe = full_lines(discs | others) | EDGES
     found = discs & common(safe)
@@ -124,7 +124,7 @@ def stable(discs, others):
 
 @compiled
 def most(mine, theirs, area, left, alpha):
-    """What stable discs leave the mover to win, or *area* if they are unlikely to be enough."""
+    """Return the most that stable discs let the mover win, or *area* if they hardly help."""
     if alpha >= STABLE * left and area - 2 * popcount(theirs) <= alpha:
         return area - 2 * popcount(stable(theirs, mine))
     return area
@@ -132,7 +132,7 @@ def most(mine, theirs, area, left, alpha):
 
 @compiled
 def bounds(position, alpha, beta):
-    """The end of the game, and what stable discs leave to win."""
+    """Return the value if the game is over, else an upper bound from stable discs."""
     left = empties(position)
     if left <= LAST:
         return -position.AREA, position.AREA  # :func:`endgame` knows better
@@ -150,7 +150,7 @@ def forced(position):
 
 @compiled
 def scout(position):
-    """To the end, unless that is near.
+    """Search to the end, unless that is near.
 
     Positions 40 to 44, 46 and 47 of the FFO suite, million nodes: 140; half as deep 177.
     """
@@ -160,7 +160,7 @@ def scout(position):
 
 @compiled
 def odd_squares(free):
-    """The squares of *free* in quadrants with an odd number of them."""
+    """Return the squares of *free* in quadrants with an odd number of them."""
     odd = Bits(0)
     for quadrant in QUADRANTS:
         if popcount(free & quadrant) & 1:
@@ -170,13 +170,13 @@ def odd_squares(free):
 
 @compiled
 def candidates(position, buffer, at):
-    """Moves into odd regions first: who moves last in a region gains by it."""
+    """Write moves into odd regions first: the player who moves last in a region gains by it."""
     squares = mobility(position)
     if squares == Bits(0):
         buffer[at] = PASS
         return at + 1
     if empties(position) == LAST + 1:
-        # :func:`endgame` solves the children as they are written, before any order.
+        # :func:`endgame` solves the children as they are written, before :func:`order` is called.
         free = position.BOARD & ~(position.mine | position.theirs)
         ranks = by_replies(position.mine, position.theirs, free, squares)
         while squares:
@@ -191,9 +191,9 @@ def candidates(position, buffer, at):
 
 @compiled
 def order(position, move, child):
-    """Order moves: what looks good and leaves few replies comes first.
+    """Order moves by patterns and by how few replies they leave.
 
-    Near the end only few replies, those into corners counted twice; then odd regions.
+    Near the end, only by few replies, counting those into corners twice, and then by odd regions.
     """
     if move == PASS:
         return 0
@@ -216,7 +216,7 @@ NOTHING = -65
 
 
 def turned_counts() -> np.ndarray:
-    """How many discs a disc turns over in a row that has no other empty square.
+    """Return how many discs a disc flips in a row that has no other empty square.
 
     Entry ``256 * place + own`` is for a disc at a place, and the row of own discs.
     """
@@ -238,18 +238,18 @@ RISING, FALLING = (
 """The diagonals of each square."""
 
 COLUMN_TO_ROW = Bits(0x0102040810204080)
-"""Times the first column: its squares as a row in the highest byte."""
+"""Times the first column, it gives its squares as a row in the highest byte."""
 
 
 @compiled
 def row_of(squares):
-    """The columns of squares no two of which are in a column."""
+    """Return the columns of squares no two of which are in one column."""
     return product(squares, A) >> Bits(56)
 
 
 @compiled
 def turned_last(own, square):
-    """How many discs a disc on the last empty square turns over."""
+    """Return how many discs a disc on the last empty square flips."""
     place = Bits(square)
     across, along = Bits(256) * (place & Bits(7)), Bits(256) * (place >> Bits(3))
     row = (own >> (place & Bits(56))) & Bits(255)
@@ -264,7 +264,7 @@ def turned_last(own, square):
 
 @compiled
 def last_one(mine, theirs, free, area, alpha):
-    """The value with one empty square, or what is not above *alpha* and no less than it."""
+    """Return the value with one empty square, or an upper bound that is at most *alpha*."""
     square = lowest_index(free)
     own = popcount(mine)
     turned = turned_last(mine, square)
@@ -280,7 +280,7 @@ def last_one(mine, theirs, free, area, alpha):
 
 @compiled
 def try_two(mine, theirs, free, area, alpha, beta):
-    """The best of the mover's moves with two empty squares, ``NOTHING`` without one; nodes."""
+    """Return the mover's best value with two empty squares, or ``NOTHING``; and the nodes."""
     best, nodes = NOTHING, 0
     first, second = lowest(free), without_lowest(free)
     turned = flipped(mine, theirs, lowest_index(first))
@@ -298,7 +298,7 @@ def try_two(mine, theirs, free, area, alpha, beta):
 
 @compiled(inline=False)
 def last_two(mine, theirs, free, area, alpha, beta):
-    """The value with two empty squares, and the nodes."""
+    """Return the value with two empty squares, and the nodes."""
     value, nodes = try_two(mine, theirs, free, area, alpha, beta)
     if value == NOTHING:
         value, nodes = try_two(theirs, mine, free, area, -beta, -alpha)
@@ -308,7 +308,7 @@ def last_two(mine, theirs, free, area, alpha, beta):
 
 @compiled
 def first_of(squares, ranks):
-    """The square of least rank: *ranks* has a word for each bit of the ranks, the highest first."""
+    """Return the square of least rank; *ranks* has a word for each bit, the highest first."""
     for bit in ranks:
         without = squares & ~bit
         squares = without if without else squares
@@ -317,13 +317,13 @@ def first_of(squares, ranks):
 
 @compiled
 def by_parity(mine, theirs, free, squares):
-    """Rank squares to move to, as for :func:`first_of`: those of odd regions first."""
+    """Rank squares to move to, as :func:`first_of` needs them: odd regions first."""
     return (~odd_squares(free),)
 
 
 @compiled
 def by_replies(mine, theirs, free, squares):
-    """The same: those that leave few replies first, and then those of odd regions."""
+    """Rank squares likewise: moves that leave few replies first, and then odd regions."""
     eights = fours = twos = ones = Bits(0)
     odd = odd_squares(free)
     while squares:
@@ -342,7 +342,7 @@ def by_replies(mine, theirs, free, squares):
 
 
 def one_more(left: int, last: Any, ranks_of: Any) -> Any:
-    """Make a solver of *left* empty squares from *last*, that of one less."""
+    """Make a solver for *left* empty squares from *last*, the one for one square less."""
 
     @compiled(inline=False)
     def last_few(mine, theirs, free, area, alpha, beta):
@@ -388,7 +388,7 @@ last_seven = one_more(7, last_six, by_replies)
 
 @compiled
 def endgame(position, alpha, beta):
-    """The last empty squares, by code that needs no list of moves."""
+    """Solve the last empty squares, with code that needs no list of moves."""
     left = empties(position)
     if left > LAST:
         return False, 0, 0

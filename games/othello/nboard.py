@@ -1,13 +1,13 @@
 """Othello for NBoard and programs that speak its protocol, version 2.
 
-``python -m cutnode.games.othello.nboard`` reads commands from standard input and answers on
+``python -m cutnode.games.othello.nboard`` reads commands from standard input and writes answers to
 standard output, a line each.  The protocol is described by C. Welty in
 https://github.com/weltyc/ntest, ``instructions/Protocol.htm``.
 
-A thread reads ahead, so that a ``ping`` ends what is being thought about; all commands are
-carried out in their order by the main thread.  There is no book, so ``learn`` and ``set
-contempt`` change nothing.  What cannot be understood is answered by a status line.  After a game
-or a move that was refused there is no move, until a game is accepted.
+A thread reads ahead, so that a ``ping`` stops the current search; the main thread carries out all
+commands in order.  There is no book, so ``learn`` and ``set contempt`` change nothing.  A command
+that cannot be understood is answered by a status line.  After a game or a move was refused there
+is no move, until a game is accepted.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ MOST_DEPTH = 63
 USUAL_DEPTH = 12
 
 BEFORE_SOLVING = 8
-"""A position that is to be solved is searched so deep first, to have something to say."""
+"""The depth, in plies, of the search that precedes solving, to have something to show."""
 
 SHARE = 0.25
-"""The part of the time for that."""
+"""The share of the time for that search."""
 
 EXACT = "100%"
-"""The depth of what is solved."""
+"""The depth that is shown for solved positions."""
 
 
 class Session:
-    """A game, and what is asked about it.
+    """A game, and the requests about it.
 
     *say* gets each line of the answers.  *seconds* limits every answer, *depth* the search
-    until a command sets it; with *exact* empty squares or fewer, positions are solved.
+    until a command sets it; positions with at most *exact* empty squares are solved.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Session:
         depth: int = USUAL_DEPTH,
         exact: int = 20,
     ):
-        Limits(None, seconds)  # says what is wrong with a time
+        Limits(None, seconds)  # raises if the time is not valid
         self.say = say
         self.seconds = seconds
         self.depth = depth
@@ -80,18 +80,18 @@ class Session:
         self.refusal = ""
         """Why the last game or move was refused; the game is still the one before it."""
         self.left: dict[bool, float] = {}
-        """The seconds left on the clocks, by whether it is white's; empty without clocks."""
+        """Seconds left on the clocks, by whether the clock is white's; empty without clocks."""
         self.engine = Searcher(Position, table=max(1, table // 2))
         self.table = Table(max(1, table // 2))
         solve_batch.specialise(Position)  # compiles, so that the first answer is not late
         self.stop = threading.Event()
         self.pings = 0
-        """How many were read and are not answered yet: meanwhile nothing is thought about."""
+        """Pings read but not answered yet: while there are any, no search runs."""
         self.lock = threading.Lock()
 
     @property
     def position(self) -> Discs:
-        """The last position; :class:`PositionError` if one after it was refused."""
+        """The last position; raises :class:`PositionError` if one after it was refused."""
         if self.refusal:
             raise PositionError(f"there is no position to search: {self.refusal}")
         return self.game[-1]
@@ -116,18 +116,18 @@ class Session:
                 waiting.put(line)
         finally:
             with self.lock:
-                self.pings += 1  # never answered: nothing more is thought about
+                self.pings += 1  # never answered, so no further search runs
                 self.stop.set()
             waiting.put("quit")
 
     def obey(self, line: str) -> None:
-        """Carry out a command; what is wrong with it is said."""
+        """Carry out a command, and say what is wrong with it."""
         count = 2 if line.split()[:1] == ["set"] else 1
         words = line.split(maxsplit=count)
         name, text = " ".join(words[:count]), "".join(words[count:]).strip()
         command = COMMANDS.get(name)
         if command is None:
-            return  # of a later version, say: the protocol wants such lines ignored
+            return  # perhaps of a later version: the protocol wants such lines ignored
         try:
             command(self, text)
         except CutnodeError as error:
@@ -186,7 +186,7 @@ class Session:
         self.say("learned")
 
     def analyze(self, text: str) -> None:
-        """Of each position of the game, the last first, the value for black."""
+        """Give the value for black of each position of the game, the last first."""
         game = [*self.game[:-1], self.position]
         self.say("status cutnode is analysing the game")
         for made, position in reversed(list(enumerate(game))):
@@ -201,7 +201,11 @@ class Session:
     # Thinking
 
     def time_to_move(self) -> float:
-        """So that the clock lasts for half of the empty squares, and some moves more."""
+        """Return the time for a move, so that the clock lasts for half of the empty squares and
+        more.
+
+        Three moves are added as a reserve.
+        """
         if self.position.white not in self.left:
             return self.seconds
         moves = empties(self.position) / 2 + 3
@@ -210,7 +214,7 @@ class Session:
     def think(
         self, position: Discs, count: int, seconds: float, *, aloud: bool = True
     ) -> tuple[int, float]:
-        """The best move and its value; says what is found of so many best moves, if *aloud*."""
+        """Return the best move and its value; if *aloud*, show the *count* best moves found."""
         if outcome(position)[0]:
             raise PositionError("the game is over")
         clock = Clock(None)
@@ -275,7 +279,7 @@ COMMANDS: dict[str, Callable[[Session, str], None]] = {
 
 
 def check(reason: str) -> None:
-    """End if Ctrl-C ended a search."""
+    """Exit if Ctrl-C ended a search."""
     if reason == "interrupted":
         raise KeyboardInterrupt
 
@@ -291,13 +295,13 @@ def number(text: str) -> int:
 
 
 def seconds_in(text: str) -> float:
-    """The seconds that a move took, of what is written after it: EVAL/TIME; 0 if not said."""
+    """Return the seconds that a move took, from the text after it, EVAL/TIME; 0 if not given."""
     _, _, time = text.partition("/")
     return float(time) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]*)?", time.strip()) else 0.0
 
 
 def read_game(text: str) -> tuple[list[Discs], dict[bool, float]]:
-    """The positions of a game in GGF, and the seconds left on the clocks, if it has any."""
+    """Return the positions of a game in GGF, and the seconds left on the clocks, if it has any."""
     fields = re.findall(r"([A-Z]+)\[([^]]*)\]", text)
     said = dict(fields)
     if "BO" not in said:
@@ -330,7 +334,7 @@ def read_game(text: str) -> tuple[list[Discs], dict[bool, float]]:
 
 
 def lines_of_input() -> Iterable[str]:
-    """Unbuffered: a thread that waits in it does not keep Python from ending."""
+    """Yield lines, unbuffered: a thread that waits for one does not keep Python from ending."""
     with os.fdopen(0, "rb", buffering=0, closefd=False) as stream:
         for line in stream:
             yield line.decode("utf-8", "replace")
@@ -344,7 +348,7 @@ def lines_of_input() -> Iterable[str]:
     default=10.0,
     show_default=True,
     metavar="S",
-    help="At most S seconds for a move, for a hint, and for each position of a game.",
+    help="Time limit for a move, for a hint, and for each position of a game.",
 )
 @click.option(
     "--depth",
@@ -352,7 +356,7 @@ def lines_of_input() -> Iterable[str]:
     default=USUAL_DEPTH,
     show_default=True,
     metavar="N",
-    help="At most N plies deep, until `set depth` says how deep.",
+    help="Depth limit in plies, until `set depth` changes it.",
 )
 @click.option(
     "--exact",
@@ -360,10 +364,10 @@ def lines_of_input() -> Iterable[str]:
     default=20,
     show_default=True,
     metavar="N",
-    help="Solve positions with N empty squares or fewer.",
+    help="Solve positions with at most N empty squares.",
 )
 def main(table: int, seconds: float, depth: int, exact: int) -> None:
-    """Play Othello for NBoard: commands of its protocol on standard input, answers on output."""
+    """Play Othello for NBoard: read its commands from standard input, write answers to output."""
     try:
         session = Session(
             lambda line: print(line, flush=True),

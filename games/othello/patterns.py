@@ -1,16 +1,16 @@
 """The evaluation of Othello: patterns of squares, each configuration with a weight of its own.
 
-The tradition is that of Logistello (M. Buro, "Improving heuristic mini-max search by
-supervised learning", 2002).  The squares of a pattern, an edge say, are read as a number of
-base 3: a square is empty (0), the mover's (1) or the other's (2).  The number is the index
-of a weight.  A pattern occurs in two, four or eight places, which share weights, and one
-that looks the same from its other end has equal weights for both readings.  The score is the sum
-of the weights of all 46 occurrences, of the numbers of the mover's moves, of the other's moves,
-and of discs, at a stage of the game: 15 stages of four discs.
+After Logistello (M. Buro, "Improving heuristic mini-max search by supervised learning", 2002).
+The squares of a pattern, an edge say, are read as a number of base 3: a square is empty (0),
+the mover's (1) or the other's (2).  The number is the index of a weight.  A pattern occurs in
+two, four or eight places, which share weights, and a pattern that looks the same from its other
+end has equal weights for both readings.  The score is the sum of the weights of all 46
+occurrences, of the number of the mover's moves, of the other's moves, and of discs, at a stage
+of the game: 15 stages of four discs.
 
-How the numbers are found: each is a sum over squares, so it is a sum over the eight rows of the
-board.  A table has, for each row and its 256 contents, what they add to all the numbers, each
-in 16 bits, four in a word, twelve words: 16 entries of the table, added up as vectors.
+Each number is a sum over squares, and so over the eight rows of the board.  A table has, for each
+row and each of its 256 contents, what they add to all the numbers, in 16 bits each, four in a
+word, twelve words; so the numbers are 16 entries of the table, added as vectors.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cutnode.games.othello.discs import reach
 __all__ = ["PATTERNS", "SIZE", "STAGES", "UNIT", "pattern_score", "pattern_value", "stage_of"]
 
 UNIT = 128
-"""A disc, as scores and weights count."""
+"""One disc, in scores and weights."""
 
 STAGES = 15
 """Stages of the game, of four discs each."""
@@ -52,15 +52,15 @@ PATTERNS = {
     "diagonal of 4": squares("a5 b6 c7 d8"),
     "diagonal of 8": squares("a1 b2 c3 d4 e5 f6 g7 h8"),
 }
-"""One occurrence of each, its squares from the lowest digit of the number to the highest.
+"""One occurrence of each pattern, its squares from the lowest digit of the number to the highest.
 
-Four occurrences fill a word; the corner of 2x5 has eight and the longest diagonal, which is
-the last for this reason, two.
+Four occurrences fill a word; the corner of 2x5 has eight, and the longest diagonal, which is
+the last for this reason, has two.
 """
 
 
 def images(pattern: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The pattern as the eight symmetries of the board carry it."""
+    """Return the pattern in the eight symmetries of the board."""
     found = []
     for across, down, turned in np.ndindex(2, 2, 2):
         image = []
@@ -77,7 +77,7 @@ def occurrences(pattern: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def mirrored(pattern: tuple[int, ...]) -> np.ndarray:
-    """For each number of the pattern the one that is read from its other end, if it has any."""
+    """Return for each number of the pattern the number read from its other end, if it has any."""
     numbers = np.arange(3 ** len(pattern))
     found = numbers
     for image in images(pattern):
@@ -94,7 +94,7 @@ SLOTS = [place for pattern in PATTERNS.values() for place in occurrences(pattern
 
 
 def contributions() -> np.ndarray:
-    """The words that a row of the mover's discs adds: 8 rows x 256 contents x WORDS."""
+    """Return the words that a row of the mover's discs adds: 8 rows x 256 contents x WORDS."""
     table = np.zeros((8, 256, WORDS), np.uint64)
     for slot, place in enumerate(SLOTS):
         for digit, square in enumerate(place):
@@ -109,7 +109,7 @@ STARTS = np.cumsum([0, *(3 ** len(pattern) for pattern in PATTERNS.values())])
 MOST_MOVES = 64
 SIZE = int(STARTS[-1]) + 2 * MOST_MOVES + 65
 """Weights of a stage: of the patterns one after the other, of the mover's moves (by their
-number), of the other's, and of the number of discs (who moves last gains by it)."""
+number), of the other's, and of the number of discs (the player who moves last gains by it)."""
 
 CORNER, EDGE, BLOCK, ROW_2, ROW_3, ROW_4, LINE_7, LINE_6, LINE_5, LINE_4, LINE_8 = map(
     int, STARTS[:-1]
@@ -119,7 +119,7 @@ THEIR_MOVES = MINE_MOVES + MOST_MOVES
 DISCS = THEIR_MOVES + MOST_MOVES
 
 MIRRORED = np.arange(SIZE)
-"""For each weight of a stage the one that is equal because the pattern is read the other way."""
+"""For each weight of a stage the equal one, of the pattern read from its other end."""
 for _start, _pattern in zip(STARTS[:-1], PATTERNS.values(), strict=True):
     MIRRORED[_start : _start + 3 ** len(_pattern)] = _start + mirrored(_pattern)
 
@@ -130,7 +130,7 @@ WEIGHTS_FILE = Path(__file__).with_name("weights.npz")
 
 
 def packed(weights: np.ndarray) -> bytes:
-    """A file of weights, ``STAGES`` x ``SIZE`` of int16."""
+    """Return a file of weights, ``STAGES`` x ``SIZE`` of int16."""
     kept = weights[:, KEPT]
     file = io.BytesIO()
     np.savez_compressed(file, weights=kept - np.concatenate([0 * kept[:1], kept[:-1]]))
@@ -138,7 +138,7 @@ def packed(weights: np.ndarray) -> bytes:
 
 
 def read_weights(path: Path = WEIGHTS_FILE) -> np.ndarray:
-    """The weights that :func:`packed` made; :class:`GameError` if a file has none."""
+    """Read the weights that :func:`packed` wrote; :class:`GameError` if a file has none."""
     try:
         with np.load(path) as file:
             kept = np.cumsum(file["weights"], axis=0, dtype=np.int16)
@@ -156,7 +156,7 @@ WEIGHTS = Constant("othello.weights", read_weights().reshape(-1))
 
 @compiled
 def numbers(mine, theirs):
-    """The numbers of all occurrences, in the order of ``SLOTS``: twelve words of four."""
+    """Return the numbers of all occurrences, in the order of ``SLOTS``: twelve words of four."""
     a, b, c = half_numbers(mine)
     d, e, f = half_numbers(theirs)
     return words_of(a + d + d), words_of(b + e + e), words_of(c + f + f)
@@ -164,7 +164,7 @@ def numbers(mine, theirs):
 
 @compiled
 def half_numbers(discs):
-    """The numbers that discs would add if they were the mover's: three vectors of words."""
+    """Return what discs would add to the numbers as the mover's: three vectors of words."""
     at = Bits(WORDS) * (discs & Bits(255))
     a = load_words(CONTRIBUTIONS, at)
     b = load_words(CONTRIBUTIONS, at + Bits(4))
@@ -180,20 +180,20 @@ def half_numbers(discs):
 
 @compiled
 def two(weights, first, word):
-    """The weights of the two lower numbers in a word, of a pattern that begins at *first*."""
+    """Return the weights of the two lower numbers in a word, of a pattern beginning at *first*."""
     low = Bits(0xFFFF)
     return weights[first + (word & low)] + weights[first + (word >> Bits(16) & low)]
 
 
 @compiled
 def four(weights, first, word):
-    """The weights of the four numbers in a word."""
+    """Return the weights of the four numbers in a word."""
     return two(weights, first, word) + two(weights, first, word >> Bits(32))
 
 
 @compiled
 def weighed(weights, mine, theirs):
-    """The sum of the weights of a position, given as the mover's discs and the other's."""
+    """Return the sum of the weights of a position, given as the mover's discs and the other's."""
     discs = popcount(mine | theirs)
     first = Bits(SIZE) * Bits(stage_of(discs))
     (a, b, c, d), (e, f, g, h), (i, j, k, m) = numbers(mine, theirs)
@@ -218,20 +218,20 @@ def weighed(weights, mine, theirs):
 
 @compiled
 def stage_of(discs):
-    """The stage of positions with so many discs: 4 to 63, and the nearest of these."""
+    """Return the stage of positions with *discs* discs, as if at least 4 and at most 63."""
     return (max(4, min(63, discs)) - 4) >> 2
 
 
 @compiled
 def pattern_score(position):
-    """An estimate of the value for the mover, of a position of 8x8 squares.
+    """Return an estimate of the value for the mover of a position of 8x8 squares.
 
-    ``UNIT`` is a disc; an estimate may be beyond all values.
+    ``UNIT`` is a disc; an estimate may exceed all values.
     """
     return weighed(WEIGHTS, position.mine, position.theirs)
 
 
 @compiled
 def pattern_value(position):
-    """The same in whole discs."""
+    """Return the same in whole discs."""
     return max(-64, min(64, (pattern_score(position) + UNIT // 2) >> 7))

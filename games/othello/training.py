@@ -1,4 +1,4 @@
-"""Training of the pattern evaluation: games of the program against itself, and a fit to them.
+"""Training of the pattern evaluation: self-play games, and a fit to their positions.
 
 ::
 
@@ -8,25 +8,25 @@
     python -m cutnode.games.othello.training fit FOLDER
 
 ``play`` adds files of labelled positions to a folder, one for each thousand games, so it can be
-interrupted at any time; ``fit`` finds weights for all positions of a folder and writes them and
-a report beside this file.
+interrupted at any time; ``fit`` finds weights for all positions of a folder and writes them,
+with a report next to them.
 
-A game begins with a random number of plies that are random in part; the last is, since a search
-looks at positions after any move.  Then both sides play the best move of a search of small
-depth, and when few squares are empty, a move that looks best, or another.  All positions with
-few empty squares are solved; those before them, back to the end of the opening, have the value
+A game begins with a random number of plies that are partly random; the last of them always is,
+since a search looks at positions after any move.  Then both sides play the best move of a search of
+small depth and, when few squares are empty, the move that looks best, or another.  All positions
+with few empty squares are solved; those before them, back to the end of the opening, get the value
 of the first solved one.
 
-The fit is linear least squares with a penalty (ridge) for weights that differ from those of
-the next stage, by conjugate gradients.  So configurations that are rare at one stage have
-the weights of the next, and those that are rare everywhere hardly any.
+The fit is linear least squares with a penalty (ridge) for weights that differ from the next
+stage's, by conjugate gradients.  So configurations that are rare at one stage get the weights of
+the next, and those that are rare everywhere get weights near zero.
 
-This is older than ``cutnode train``, which learns any game, and stays beside it: the weights that
-are shipped are made by it, bit for bit, from 597,000 games, and they are what ``cutnode train``
-does not make.  Its windows have at most 20,000 configurations, those here 59,049; it has three
-stages, here are fifteen, and the numbers of moves count.  Its code reads any board: an estimate of
-its 74 windows takes 106 ns, one of the 46 here, with the moves of both players, 60 (the best of
-seven runs over 100,000 positions of random games).
+This module is older than ``cutnode train``, which learns any game, and is kept because it made the
+shipped weights, bit for bit, from 597,000 games, and ``cutnode train`` cannot make them.  The
+windows of ``cutnode train`` have at most 20,000 configurations, the patterns here 59,049; it has
+three stages, here there are fifteen, and the numbers of moves count.  Its code reads any board: an
+estimate of its 74 windows takes 106 ns, one of the 46 here, with the moves of both players, 60 (the
+best of seven runs over 100,000 positions of random games).
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ LABELLED = np.dtype([("mine", "<u8"), ("theirs", "<u8"), ("value", "i1")])
 """A position, and the disc difference of the game, or its exact value, for the mover."""
 
 CHUNK = 1000
-"""Games of one file."""
+"""Games per file."""
 
 HELD_OUT = 20
-"""One file in so many is for validation."""
+"""One file in this many is for validation."""
 
 PLAYED = "played.txt"
 """A line for each file: the seed, and how its games were played."""
@@ -91,11 +91,11 @@ LIMIT = 1_000_000
 CORNERS = Position.CORNERS
 
 ROOM = 40
-"""Moves of a position for which a buffer has room."""
+"""The most moves of a position for which a buffer has room."""
 
 
 def untrained() -> np.ndarray:
-    """Weights that know mobility and corners alone: those of the first games."""
+    """Return weights that know only mobility and corners, for the first games."""
     weights = np.zeros((STAGES, SIZE))
     moves = np.arange(THEIR_MOVES - MINE_MOVES)
     weights[:, MINE_MOVES:THEIR_MOVES] = moves
@@ -109,7 +109,7 @@ def untrained() -> np.ndarray:
 
 
 def packable(weights: np.ndarray) -> np.ndarray:
-    """Weights of discs as whole units, 16 bits each."""
+    """Return weights of discs as whole units, 16 bits each."""
     return np.clip(np.rint(UNIT * weights), -32768, 32767).astype(np.int16)
 
 
@@ -118,14 +118,14 @@ def packable(weights: np.ndarray) -> np.ndarray:
 
 @njit(nogil=True, error_model="numpy")
 def played(mine, theirs, square):
-    """The discs of the next mover and of the other, after a move."""
+    """Return the discs of the next mover and of the other, after a move."""
     turned = flipped(mine, theirs, square)
     return theirs ^ turned, mine | turned | (Bits(1) << Bits(square))
 
 
 @njit(nogil=True, error_model="numpy")
 def insert(entry, buffer, at, end):
-    """Put an entry among those of ``buffer[at:end]``, which are in order."""
+    """Insert an entry into ``buffer[at:end]``, which is in order."""
     while end > at and buffer[end - 1] > entry:
         buffer[end] = buffer[end - 1]
         end -= 1
@@ -134,7 +134,7 @@ def insert(entry, buffer, at, end):
 
 @njit(nogil=True, error_model="numpy")
 def ranked(mine, theirs, squares, buffer, at):
-    """Write the moves to ``buffer[at:]``, those first that leave the other few; return the end.
+    """Write the moves to ``buffer[at:]``, those that leave few replies first; return the end.
 
     An entry is ``64 * rank + square``.
     """
@@ -152,7 +152,7 @@ def ranked(mine, theirs, squares, buffer, at):
 
 @njit(nogil=True, error_model="numpy")
 def scored(weights, mine, theirs, squares, buffer, at):
-    """As :func:`ranked`, those first after which the weights say least for the other."""
+    """Write moves as :func:`ranked` does, ordered by the weights of the positions after them."""
     end = at
     while squares:
         square = lowest_index(squares)
@@ -164,7 +164,7 @@ def scored(weights, mine, theirs, squares, buffer, at):
 
 @njit(nogil=True, error_model="numpy")
 def solve(mine, theirs, alpha, beta, buffer):
-    """The exact value, if it is between *alpha* and *beta*, else a bound of it.
+    """Return the exact value if it is between *alpha* and *beta*, else a bound.
 
     The position has an empty square.
     """
@@ -207,7 +207,7 @@ def solve(mine, theirs, alpha, beta, buffer):
 
 @njit(nogil=True, error_model="numpy")
 def search(weights, mine, theirs, depth, alpha, beta, buffer):
-    """The score of a search to a depth of one or more, in units."""
+    """Return the score of a search to a depth of one or more, in units."""
     squares = reach(mine, theirs)
     if squares == Bits(0):
         if reach(theirs, mine) == Bits(0):
@@ -244,7 +244,7 @@ def search(weights, mine, theirs, depth, alpha, beta, buffer):
 
 @njit(nogil=True, error_model="numpy")
 def best_move(weights, mine, theirs, depth, buffer):
-    """The move that a search to a depth likes best."""
+    """Return the best move by a search to a depth."""
     best, chosen = -LIMIT, -1
     start = ROOM * 64
     end = scored(weights, mine, theirs, reach(mine, theirs), buffer, start)
@@ -318,7 +318,7 @@ def play_games(weights, games, depth, solved, seed, found):
 
 @njit(nogil=True, error_model="numpy")
 def label(found, first, end, value):
-    """Turn the colours of the movers into values: *value* is that for colour 1; return *end*."""
+    """Turn the movers' colours into values, *value* being the one for colour 1; return *end*."""
     for n in range(first, end):
         found[n].value *= value
     return end
@@ -327,7 +327,7 @@ def label(found, first, end, value):
 def play_chunks(
     folder: Path, weights: np.ndarray, games: int, depth: int, solved: int, seed: int
 ) -> None:
-    """Add chunks of games to a folder; those that are there already are not played again.
+    """Add chunks of games to a folder; existing ones are not played again.
 
     The folder's ``played.txt`` says how each was played.
     """
@@ -355,7 +355,7 @@ FIRST = np.repeat(STARTS[:-1], [len(occurrences(p)) for p in PATTERNS.values()])
 
 @njit(nogil=True, error_model="numpy")
 def indices(mine, theirs, found):
-    """Write the indices of a position's weights, among those of its stage, to *found*."""
+    """Write the indices of a position's weights within its stage to *found*."""
     words = numbers(mine, theirs)
     slots = len(FIRST)
     for slot in range(slots):
@@ -370,7 +370,8 @@ def indices(mine, theirs, found):
 def residuals(positions, weights, share):
     """Return how far the weights of one stage are from the values of positions, times *share*.
 
-    For each weight the sum over all positions in which it occurs, and the sum of squares.
+    The first result is, for each weight, the sum over all positions in which it occurs; the second
+    is the sum of squares.
     """
     places = np.zeros(len(FIRST) + 3, np.int64)
     found, squares = np.zeros(SIZE), 0.0
@@ -387,7 +388,7 @@ def residuals(positions, weights, share):
 
 @njit(nogil=True, error_model="numpy")
 def counted(positions):
-    """In how many positions each weight of a stage occurs."""
+    """Count the positions in which each weight of a stage occurs."""
     places = np.zeros(len(FIRST) + 3, np.int64)
     found = np.zeros(SIZE)
     for n in range(len(positions)):
@@ -398,14 +399,14 @@ def counted(positions):
 
 
 def folded(amounts: np.ndarray) -> np.ndarray:
-    """The mean of what a configuration has and what the mirrored one has."""
+    """Return the mean of a configuration's amount and of its mirror image's."""
     return (amounts + amounts[MIRRORED]) / 2
 
 
 def fit_stage(positions: np.ndarray, prior: np.ndarray, penalty: float, steps: int) -> np.ndarray:
-    """The weights of a stage, in discs: least squares, and a penalty for leaving *prior*.
+    """Return the weights of a stage, in discs: least squares, with a penalty for leaving *prior*.
 
-    Conjugate gradients, preconditioned by how often configurations occur.
+    By conjugate gradients, preconditioned by how often configurations occur.
     """
     scale = 1 / (folded(counted(positions)) + penalty)
     change = np.zeros(SIZE)
@@ -426,7 +427,7 @@ def fit_stage(positions: np.ndarray, prior: np.ndarray, penalty: float, steps: i
 
 
 def fit_stages(positions: np.ndarray, penalty: float, steps: int) -> np.ndarray:
-    """The weights of all stages, in discs, from the last to the first.
+    """Return the weights of all stages, in discs, fitted from the last to the first.
 
     A stage learns from positions that have up to two discs fewer or more than its own.
     """
@@ -441,8 +442,11 @@ def fit_stages(positions: np.ndarray, penalty: float, steps: int) -> np.ndarray:
 
 
 def errors(positions: np.ndarray, weights: np.ndarray) -> Iterator[tuple[int, float, float]]:
-    """For each stage the number of positions, what values deviate from their mean, and from
-    what the weights (in units) say: roots of mean squares."""
+    """Yield for each stage the number of positions and two errors, as root mean squares.
+
+    The first is the deviation of values from their mean, the second from the estimate of the
+    weights (in units).
+    """
     discs = np.bitwise_count(positions["mine"] | positions["theirs"])
     stages = np.array([stage_of(count) for count in range(65)])[discs]
     for stage in range(STAGES):
@@ -458,7 +462,7 @@ LEARNT = np.dtype([("mine", "<u8"), ("theirs", "<u8"), ("value", "<f4")])
 
 
 def distinct(chunks: list[np.ndarray]) -> np.ndarray:
-    """Each position once, with the mean of its values."""
+    """Return each position once, with the mean of its values."""
     positions = np.concatenate(chunks)
     keys = position_keys(positions)
     order = np.argsort(keys, kind="stable")
@@ -472,16 +476,16 @@ def distinct(chunks: list[np.ndarray]) -> np.ndarray:
 
 
 def position_keys(positions: np.ndarray) -> np.ndarray:
-    """Words that tell positions apart, but for hardly any."""
+    """Return words that tell nearly all positions apart."""
     words = positions["mine"] * np.uint64(0x9E3779B97F4A7C15)
     return (words ^ words >> np.uint64(29)) * np.uint64(0xBF58476D1CE4E5B9) + positions["theirs"]
 
 
 def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray, int]:
-    """Positions to learn from, others to validate with, and the number of files."""
+    """Return positions to learn from, others to validate with, and the number of files."""
     paths = sorted(folder.glob("games-*.npy"))
     if len(paths) < 2:
-        raise click.ClickException(f"{folder} has less than two files of games; play some first")
+        raise click.ClickException(f"{folder} has fewer than two files of games; play some first")
     chunks = [read_rows(path, LABELLED) for path in paths]
     held = distinct([chunk for n, chunk in enumerate(chunks) if n % HELD_OUT == 0])
     learnt = distinct([chunk for n, chunk in enumerate(chunks) if n % HELD_OUT])
@@ -491,7 +495,7 @@ def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray, int]:
 def report(weights: np.ndarray, held: np.ndarray) -> list[str]:
     """Report the error of weights (in units), as lines of a text."""
     lines = [
-        "Error of positions held out, in discs (root of mean square): of the mean value, of",
+        "Error of held-out positions, in discs (root mean square): of the mean value, of",
         "mobility and corners alone, of the weights.",
         "",
         " discs  positions   mean  mobility  weights",
@@ -514,21 +518,21 @@ WEIGHTS = weights_option(WEIGHTS_FILE)
 @main.command()
 @FOLDER
 @WEIGHTS
-@click.option("--games", default=20_000, type=click.IntRange(1), help="How many.")
+@click.option("--games", default=20_000, type=click.IntRange(1), help="Number of games.")
 @click.option(
-    "--depth", default=4, type=click.IntRange(1, 20), help="Plies that a player sees ahead."
+    "--depth", default=4, type=click.IntRange(1, 20), help="Search depth of both players, in plies."
 )
 @click.option(
     "--solved",
     default=12,
     type=click.IntRange(1, 20),
-    help="Empty squares of positions with exact values.",
+    help="Solve positions with at most this many empty squares.",
 )
 @click.option(
     "--seed",
     default=0,
     type=click.IntRange(0, 40_000),
-    help="Other games for each; files of another are kept.",
+    help="Random seed; files of other seeds are kept.",
 )
 @click.option("--untrained", "first", is_flag=True, help="Play by mobility and corners alone.")
 def play(
@@ -547,9 +551,9 @@ def play(
     "--penalty",
     default=25.0,
     type=click.FloatRange(0, min_open=True),
-    help="For a weight that differs by a disc from that of the next stage, in occurrences.",
+    help="Penalty for weights that differ from the next stage's, in occurrences.",
 )
-@click.option("--steps", default=20, type=click.IntRange(1), help="Of conjugate gradients.")
+@click.option("--steps", default=20, type=click.IntRange(1), help="Conjugate gradient steps.")
 def fit(folder: Path, weights: Path, penalty: float, steps: int) -> None:
     """Fit weights to the positions in FOLDER, and write them and a report."""
     learnt, held, files = read_positions(folder)

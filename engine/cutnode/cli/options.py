@@ -26,12 +26,11 @@ from cutnode.contract.choices import (
     DRIVERS,
     MOST_ELO,
     MOST_PROOF_SHARE,
-    PRIORS,
-    ROLLOUTS,
     SEARCHES,
-    SELECTIONS,
     SOLVERS,
     STYLES,
+    TREE_OPTIONS,
+    Option,
 )
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
@@ -224,37 +223,21 @@ ENGINE = choice(
     "--engine", "Alpha-beta, Monte Carlo tree search, or what a trial shows to be better.", SEARCHES
 )
 PLAYOUTS = integer("--playouts", "At most N playouts (mcts).", show_default=False)
-TREE = combined(
-    option(
-        "--selection",
-        "How children are selected.  [puct where there are priors, else uct]",
-        type=click.Choice(SELECTIONS),
-    ),
-    option(
-        "--priors",
-        "By what moves look promising to puct.  [order if the game has one, else evaluation]",
-        type=click.Choice(PRIORS),
-    ),
-    option(
-        "--exploration",
-        "The weight of exploration.  [1 of uct, 1.5 of puct]",
-        type=Finite(0),
-        metavar="X",
-    ),
-    option("--rave", "RAVE counts more up to X playouts.", type=Finite(0), metavar="X"),
-    option(
-        "--minimax",
-        "The weight of estimates, by minimax, beside playouts.",
-        type=Finite(0, 1),
-        metavar="X",
-    ),
-    option(
-        "--rollouts",
-        "How playouts go on beyond the tree.  [bounds or uniform]",
-        type=click.Choice(ROLLOUTS),
-    ),
-    integer("--cut-after", "Estimate rollouts that are longer than N plies.", least=0),
-)
+
+
+def choice_or_number(name: str, its: Option) -> Decorator:
+    """An option that the table of its kind describes."""
+    help = f"{its.about}  [{its.usual}]" if its.usual else its.about
+    flag = f"--{name.replace('_', '-')}"
+    if its.kind is int:
+        return integer(flag, help, least=int(its.least))
+    if its.choices:
+        return option(flag, help, type=click.Choice(its.choices))
+    most = its.most if math.isfinite(its.most) else None
+    return option(flag, help, type=Finite(its.least, most), metavar="X")
+
+
+TREE = combined(*(choice_or_number(name, its) for name, its in TREE_OPTIONS.items()))
 """The options of Monte Carlo tree search."""
 PROOF_SHARE = option(
     "--proof-share",

@@ -29,7 +29,7 @@ from cutnode.cli.options import (
     threads_option,
 )
 from cutnode.cli.output import json_of_search
-from cutnode.contract.choices import DRIVERS, TREE_MEMORY
+from cutnode.contract.choices import DRIVERS, TREE_MEMORY, TREE_OPTIONS
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.stop import DEPTH_IN
 
@@ -163,9 +163,6 @@ def search_one(searching: Engine, start: Any, *, told: bool, **limits: Any) -> A
         handle = searching.start(start, **limits)
         return handle.wait()
 
-
-TREE_OPTIONS = "selection", "priors", "exploration", "rave", "minimax", "rollouts", "cut_after"
-"""The options of Monte Carlo tree search only; a tablebase is for both."""
 
 UNSET = None, False, (), DRIVERS[0], DEPTH_IN[0]
 

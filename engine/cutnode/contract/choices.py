@@ -1,9 +1,41 @@
 """What people choose by name, and the sizes that a help page shows.
 
-This module imports nothing, so a command line knows all of it before anything is loaded.
+This module imports nothing of the engine, so a command line knows all of it before anything is
+loaded.
 """
 
 from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+
+class Option(NamedTuple):
+    """An option that calls, commands, players and the service have in common."""
+
+    kind: type
+    """What its value is: ``str`` is one of the *choices*, a number is in its range."""
+    about: str
+    """What help and the service's schema say of it."""
+    usual: str = ""
+    """Its default, where that depends on the game."""
+    choices: tuple[str, ...] = ()
+    least: float = 0
+    most: float = inf
+
+    def fault(self, value: object) -> str:
+        """Return what its values are, if *value* is none; else ""."""
+        if self.choices:
+            return "" if value in self.choices else f"one of {', '.join(self.choices)}"
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if self.kind is int:
+            is_number = is_number and isinstance(value, int)
+        if is_number and self.least <= value <= self.most and value < inf:  # type: ignore[operator]
+            return ""
+        what = "an integer" if self.kind is int else "a number"
+        above = f"{self.least:g} or more" if self.most == inf else None
+        return f"{what}, {above or f'from {self.least:g} to {self.most:g}'}"
+
 
 DRIVERS = ("alphabeta", "mtdf")
 """How a depth is searched: with a window around the last score, or with null windows only,
@@ -57,6 +89,22 @@ Four, and as many in Breakthrough on 6x6."""
 
 TREE_MEMORY = 512 << 20
 """Bytes for the tree."""
+
+TREE_OPTIONS = {
+    "selection": Option(
+        *(str, "Selection policy.", "puct where there are priors, else uct", SELECTIONS)
+    ),
+    "priors": Option(
+        *(str, "Source of the move priors of PUCT."),
+        *("order if the game has one, else evaluation", PRIORS),
+    ),
+    "exploration": Option(float, "Weight of exploration.", "1 for uct, 1.5 for puct"),
+    "rave": Option(float, "Number of playouts up to which RAVE outweighs them."),
+    "minimax": Option(float, "Weight of minimax evaluations against playouts.", most=1),
+    "rollouts": Option(*(str, "Rollout policy beyond the tree.", "bounds or uniform", ROLLOUTS)),
+    "cut_after": Option(int, "Plies after which a rollout ends with an evaluation."),
+}
+"""The options of Monte Carlo tree search only; :class:`cutnode.MonteCarlo` explains them."""
 
 # Trees that are recorded
 

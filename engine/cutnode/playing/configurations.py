@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypedDict
+from typing import Any
 
+from cutnode.contract.choices import TREE_OPTIONS
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.loading import is_in_file
 from cutnode.contract.text import nearest, quoted
 from cutnode.playing.levels import LEVELS
 from cutnode.playing.remote import Version
-from cutnode.search.options import AutoKeywords, TreeKeywords
+from cutnode.search.options import AutoKeywords, PlayoutKeywords, TreeKeywords
 
 
 def _names(text: str) -> list[str]:
@@ -44,13 +45,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "random": bool,
     "playouts": int,
     "memory": int,
-    "selection": str,
-    "priors": str,
-    "exploration": float,
-    "rave": float,
-    "minimax": float,
-    "rollouts": str,
-    "cut_after": int,
+    **{name: option.kind for name, option in TREE_OPTIONS.items()},
     "path": str,
     "python": str,
     "game": str,
@@ -58,7 +53,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
 """The settings of a configuration, and what their values are; those of ``bool`` have none."""
 
 
-class PlayerKeywords(TypedDict, total=False):
+class PlayerKeywords(PlayoutKeywords, total=False):
     """The settings of a configuration as keywords."""
 
     engine: str
@@ -79,13 +74,6 @@ class PlayerKeywords(TypedDict, total=False):
     random: bool
     playouts: int
     memory: int
-    selection: str
-    priors: str
-    exploration: float
-    rave: float
-    minimax: float
-    rollouts: str
-    cut_after: int
     path: str | os.PathLike[str]
     python: str | os.PathLike[str]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from types import EllipsisType
 from typing import Any, Self, TypedDict, cast
 
-from cutnode.contract.choices import PRIORS, ROLLOUTS, SEARCHES, SELECTIONS, SOLVERS, TREE_MEMORY
+from cutnode.contract.choices import SEARCHES, SOLVERS, TREE_MEMORY, TREE_OPTIONS
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name, is_plain
 from cutnode.contract.errors import (
@@ -284,8 +283,8 @@ class AutoKeywords(TypedDict, total=False):
     memory: int
 
 
-class TreeKeywords(AutoKeywords, total=False):
-    """Keywords of Monte Carlo tree search; their defaults are those of :class:`TreeOptions`."""
+class PlayoutKeywords(TypedDict, total=False):
+    """Keywords of ``TREE_OPTIONS``, which says what they are."""
 
     selection: str | None
     priors: str | None
@@ -294,6 +293,11 @@ class TreeKeywords(AutoKeywords, total=False):
     minimax: float
     rollouts: str | None
     cut_after: int | None
+
+
+class TreeKeywords(AutoKeywords, PlayoutKeywords, total=False):
+    """Keywords of Monte Carlo tree search; their defaults are those of :class:`TreeOptions`."""
+
     reuse: bool
 
 
@@ -327,23 +331,13 @@ class TreeOptions(_Options):
 
     def __post_init__(self) -> None:
         require_integer(self.memory, "the memory of a tree in bytes")
-        choices = {"selection": SELECTIONS, "priors": PRIORS, "rollouts": ROLLOUTS}
-        for name, known in choices.items():
-            chosen = getattr(self, name)
-            if chosen is not None and chosen not in known:
-                raise CutnodeError(f"{name} is one of {', '.join(known)}, not {chosen!r}")
+        for name, option in TREE_OPTIONS.items():
+            value = getattr(self, name)
+            fault = "" if value is None and name not in ("rave", "minimax") else option.fault(value)
+            if fault:
+                raise CutnodeError(f"{name} must be {fault}, got {value!r}")
         if self.selection == "uct" and self.priors is not None:
-            raise CutnodeError("priors are of PUCT: say selection='puct', or leave it out")
-        for name, most in (("exploration", math.inf), ("rave", math.inf), ("minimax", 1)):
-            number = getattr(self, name)
-            if number is None and name == "exploration":
-                continue
-            if not _is_number(number) or not 0 <= number <= most or number == math.inf:
-                limit = "0 or more" if most == math.inf else f"from 0 to {most}"
-                raise CutnodeError(f"{name} is a number, {limit}, not {number!r}")
-        if self.cut_after is not None:
-            if require_integer(self.cut_after, "a length of rollouts") < 0:
-                raise CutnodeError(f"rollouts are cut off after 0 plies or more: {self.cut_after}")
+            raise CutnodeError("priors are for PUCT: pass selection='puct', or leave it out")
 
     def selection_for(self, cls: Any, estimates: bool) -> str:
         """Return how children are selected in a game; *estimates*: whether it has any."""
@@ -363,10 +357,6 @@ class TreeOptions(_Options):
     def exploration_for(self, selection: str) -> float:
         """Return the weight of exploration, of a selection."""
         return EXPLORATION[selection] if self.exploration is None else float(self.exploration)
-
-
-def _is_number(number: Any) -> bool:
-    return isinstance(number, int | float) and not isinstance(number, bool) and number == number
 
 
 def check_limits(options: SearchOptions) -> None:
