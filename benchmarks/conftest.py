@@ -74,7 +74,7 @@ class Measure:
     """Run a task that returns ``(nodes, answer)``, check both, and time it.
 
     The answer must be *answer*.  The nodes must be *nodes* if these are published, otherwise the
-    else those of the baseline; None compares nothing, for programs that are not ours.  *rounds*
+    nodes of the baseline; None compares nothing, for other programs.  *rounds*
     limits how often a long task is repeated.
     """
 
