@@ -1,4 +1,4 @@
-"""Compiled code of the benchmarks: apart from them, so that editing them compiles nothing again."""
+"""Compiled code of the benchmarks, kept apart so that editing a benchmark recompiles nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def count_moves(position):
 
 @kernel
 def sum_of_estimates(example: Position, evaluation: Evaluator, words: Words) -> int:
-    """The sum of the estimates of the positions packed in *words*."""
+    """Return the sum of the estimates of the positions packed in *words*."""
     total = 0
     for number in range(len(words) // width(example)):
         position = unpack(words, number * width(example), example)
@@ -114,9 +114,9 @@ def sum_at_leaves(
     top: int,
     buffer: Numbers,
 ) -> int:
-    """The sum of the estimates of all positions so many plies on, in the order of a search.
+    """Return the sum of the estimates of all leaves *depth* plies below, in the order of a search.
 
-    For each ply *size* bytes are *kept*; 0: each estimate is made anew.
+    *kept* is the address of *size* bytes for each ply; if 0, each estimate is made from scratch.
     """
     if depth == 0:
         return learned_score(evaluation, position, kept)

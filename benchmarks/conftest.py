@@ -22,11 +22,11 @@ ROUND_SECONDS = 0.01
 
 ALL_SECONDS = 1.0
 FEWEST_ROUNDS, MOST_ROUNDS = 5, 50
-"""Rounds go on for about ``ALL_SECONDS`` of CPU time, within these bounds."""
+"""Rounds continue for about ``ALL_SECONDS`` of CPU time, within these bounds."""
 
 
 class CpuClock:
-    """CPU seconds of this process and of its finished children, without what is excluded."""
+    """CPU seconds of this process and of its finished children, without paused spans."""
 
     def __init__(self) -> None:
         self.excluded = 0.0
@@ -38,7 +38,7 @@ class CpuClock:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Leave out what is done within a ``with`` statement."""
+        """Exclude the time spent in a ``with`` block."""
         started = self()
         yield
         self.excluded += self() - started
@@ -57,7 +57,7 @@ class Row(NamedTuple):
 
     group: str
     compared: bool
-    """Whether those of a group do the same work."""
+    """Whether all rows of the group do the same work."""
     name: str
     nodes: int | None
     rounds: int
@@ -73,8 +73,8 @@ FOUND = pytest.StashKey[dict[str, int]]()
 class Measure:
     """Run a task that returns ``(nodes, answer)``, check both, and time it.
 
-    The answer has to be *answer*.  The nodes have to be *nodes*, where they are published, and
-    else those of the baseline; None compares nothing, for programs that are not ours.  *rounds*
+    The answer must be *answer*.  The nodes must be *nodes* if these are published, otherwise the
+    nodes of the baseline; None compares nothing, for other programs.  *rounds*
     limits how often a long task is repeated.
     """
 
@@ -135,7 +135,7 @@ def measure(benchmark: Any, request: pytest.FixtureRequest) -> Measure:
 
 @pytest.fixture(scope="session")
 def uci(request: pytest.FixtureRequest) -> Iterator[UciProgram]:
-    """The chess program of ``--uci``, which is timed by the clock on the wall."""
+    """The chess program of ``--uci``, which is timed by wall clock."""
     program = UciProgram(request.config.getoption("uci"))
     yield program
     program.close()
@@ -144,7 +144,7 @@ def uci(request: pytest.FixtureRequest) -> Iterator[UciProgram]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("benchmarks of cutnode")
     group.addoption("--update-baseline", action="store_true", help="write the nodes found")
-    group.addoption("--uci", default="stockfish", help="a chess program to set beside the engine")
+    group.addoption("--uci", default="stockfish", help="a chess program to compare with the engine")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -162,7 +162,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print nodes and CPU times, and ratios to the first that does the same work."""
+    """Print nodes, CPU times, and ratios to the first row that does the same work."""
     rows = config.stash[ROWS]
     if not rows:
         return

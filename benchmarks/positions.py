@@ -77,7 +77,7 @@ def chess_suite(name: str) -> Iterator[Problem]:
 
 @functools.cache
 def random_positions(name: str, count: int, plies: int) -> list[Any]:
-    """Return positions after so many random plies, in which the game goes on."""
+    """Return positions after random plies, in which the game is not over."""
     game, chooser = load_game(name), random.Random(1)
     found: list[Any] = []
     while len(found) < count:

@@ -4,7 +4,7 @@
     python benchmarks/signature.py --update   # write it
 
 With one thread the same search visits the same nodes, so a change of the code is
-functional if and only if these numbers move.  A commit that moves one says why.  A game
+functional if and only if these numbers move.  A commit that moves one gives the reason.  A game
 that signature.txt does not list yet is printed and not compared.
 """
 
@@ -27,7 +27,7 @@ KEPT = Path(__file__).with_name("signature.txt")
 EVERY = 10
 DEPTH = 7
 DEPTHS = {"hex": 3, "mnk": 3, "qubic": 4, "skirmish": 3, "ur": 4, "y": 3}
-"""The plies of each search; fewer where there are many moves, or turns are long."""
+"""The plies of each search; fewer for games with many moves or long turns."""
 
 
 def solve_nodes(positions: list[Any], values: list[int]) -> int:

@@ -1,4 +1,4 @@
-"""What calls cost beside the search that they run."""
+"""The overhead of calls, in addition to the search that they run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def calls(engine: Engine) -> dict[str, Callable[[], Any]]:
-    """What is called, by name; all but one search or solve again with what they hold."""
+    """Return the calls to time, by name; all but one reuse the engine that they hold."""
     searcher, table = Searcher(GAME, table=1, evaluation="own"), Table(16)
     return {
         "cutnode.search": lambda: engine.search(START, depth=1),

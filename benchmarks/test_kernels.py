@@ -155,8 +155,8 @@ def test_whole_tree(measure: Measure, search: Any, nodes: int) -> None:
 
 @pytest.mark.parametrize("contract", [False, True], ids=["turns only", "whole contract"])
 def test_unused_verbs_cost_nothing(measure: Measure, contract: bool) -> None:
-    """The engine's alpha-beta, which also takes extra turns, chance and repetition, beside one
-    that does not."""
+    """The engine's alpha-beta, which also handles extra turns, chance and repetition, compared
+    with one that does not."""
     start = load_game("connect4").start()
     cls, depth = type(start), 9
     evaluation = evaluation_of(cls, "cells")
@@ -209,7 +209,7 @@ def test_estimates(measure: Measure, name: str, kind: str) -> None:
 def test_networks(measure: Measure, name: str, way: str, width: int) -> None:
     """A network's estimates at the leaves of a tree, in the order in which a search meets them.
 
-    "Nodes" are leaves; ``perft`` of the same tree tells what moves take.
+    "Nodes" are leaves; ``perft`` of the same tree shows the cost of the moves.
     """
     start = load_game(name).start()
     cls: Any = type(start)
@@ -228,7 +228,7 @@ def test_networks(measure: Measure, name: str, way: str, width: int) -> None:
     )
 
 
-# A game as a user writes it first, beside the tuned one of the same rules
+# A game as a user writes it first, compared with the tuned game of the same rules
 
 WRITTEN = str(Path(__file__).parent.parent / "tests" / "toys" / "fourinarow.py")
 
@@ -275,7 +275,7 @@ def test_user_game(measure: Measure, name: str, kind: str) -> None:
 
 
 def test_quiescence(measure: Measure) -> None:
-    """Chess one ply deep: most nodes are those of noisy moves."""
+    """Chess one ply deep: most nodes belong to quiescence search."""
     problems = list(chess_suite("silent_but_deadly"))
     engine = Searcher(load_game("chess"), table=16)
 
@@ -330,7 +330,7 @@ PASS = 31
 def passes(position: Any, depth: int) -> int:
     """Count the rolls that only allow a pass, to *depth* moves from a position before a roll.
 
-    With the players exchanged there are as many, so both are looked at once.
+    The count is the same with the players swapped, so both share an entry of the cache.
     """
     if depth == 0 or outcome(position)[0]:
         return 0

@@ -1,4 +1,4 @@
-"""Memory and threads: what engines take, and that they give it back."""
+"""Memory and threads: what engines use, and that they release it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches of limited depth: the signature, trees from the start, tactics, and other programs."""
+"""Depth-limited searches: the signature, trees from the start, tactics, and other programs."""
 
 from __future__ import annotations
 

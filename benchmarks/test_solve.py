@@ -84,7 +84,7 @@ def test_ffo_endgames(measure: Measure, numbers: range) -> None:
 @pytest.mark.parametrize("way", ["proven", "proven and verified", "exact search"])
 @pytest.mark.parametrize("moves", [2, pytest.param(3, marks=slow), pytest.param(4, marks=slow)])
 def test_chess_mates(measure: Measure, moves: int, way: str) -> None:
-    """Mates in so many moves, each from an empty table; a proof is verified by the rules alone."""
+    """Mates in two to four, each from an empty table; proofs are verified by the rules alone."""
     mates = [problem.position for problem in chess_suite("mates") if problem.mate == moves]
     game, plies = load_game("chess"), 2 * moves - 1
     if way == "exact search":

@@ -1,4 +1,4 @@
-"""Tablebases: positions a second of each way to solve a layer, bytes, and the time of a probe."""
+"""Tablebases: positions per second for each method, bytes, and the time of a probe."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_probes(measure: Measure, rooks: Tablebase, caller: str) -> None:
     found = []
     while len(found) < 1000:
         place = int(dice.integers(rooks.space.sizes[number]))
-        with contextlib.suppress(CutnodeError):  # not each index is that of a position
+        with contextlib.suppress(CutnodeError):  # some indices have no position
             found.append(rooks.position_at("KRvK", place))
     if caller == "python":
 

@@ -1,4 +1,4 @@
-"""Other programs that are measured beside the engine, where they are installed.
+"""Other programs, which are measured for comparison if they are installed.
 
 | module | contents |
 |---|---|

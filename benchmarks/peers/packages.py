@@ -114,7 +114,7 @@ def _aima() -> list[Program]:
     aima: Any = importlib.import_module("aima3.games")
 
     class Rules:
-        """The methods that the textbook's search asks for; the first player is maximized."""
+        """The methods that the textbook's search calls; the first player maximises."""
 
         def __init__(self, rules: Any) -> None:
             self.rules = rules
@@ -162,7 +162,7 @@ PEERS = {
     for peer in (
         Peer("easyAI", "easyAI", "pip install easyAI", _easyai),
         Peer("open_spiel", "pyspiel", "pip install open_spiel", _openspiel),
-        # It asks for all of Jupyter, which its search does not need.
+        # It requires all of Jupyter, which its search does not need.
         Peer("aima3", "aima3.games", "pip install tqdm; pip install --no-deps aima3", _aima),
     )
 }

@@ -1,4 +1,4 @@
-"""Programs that search the same work, and what they say of it."""
+"""Programs that search the same trees, and their results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Work:
 
 
 class Found(NamedTuple):
-    """The best move and the score that a program finds; None for what it does not say."""
+    """The best move and the score that a program finds; None for what it does not report."""
 
     move: int | None
     score: float | None
@@ -57,6 +57,6 @@ class Peer:
     package: str
     """Its name on PyPI."""
     module: str
-    """What is imported."""
+    """The module to import."""
     install: str
     make: Callable[[], list[Program]]

@@ -1,8 +1,7 @@
 """Tic-tac-toe and Connect Four in plain Python, for packages that have no games.
 
-Positions are integers as bit boards, with an evaluation that each move keeps up to date: about
-as fast as such rules get.  Some packages want positions that never change, others moves that
-are made and taken back.
+Positions are bitboards in integers, with an evaluation that each move updates: about as fast as
+such rules get.  Some packages need immutable positions, others make and undo moves.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def has_four(stones: int) -> bool:
 
 
 class State(NamedTuple):
-    """A position of either game, for packages that want positions never to change."""
+    """A position of either game, for packages that need immutable positions."""
 
     mine: int
     theirs: int
@@ -132,7 +131,7 @@ def score_of(rules: Any, state: State) -> int:
 
 
 class MutableTicTacToe:
-    """The methods that easyAI asks for; moves are made and taken back."""
+    """The methods that easyAI calls; moves are made and undone."""
 
     def __init__(self, players: Any = None) -> None:
         self.players = players

@@ -1,18 +1,18 @@
-"""Ultimate tic-tac-toe: nine boards of tic-tac-toe, of which a move chooses the next.
+"""Ultimate tic-tac-toe: nine tic-tac-toe boards, where each move chooses the next board.
 
-Rules: X and O take turns to mark an empty cell.  The place of the cell in its board says in which
-board the other has to move next; if that one is decided, won or full, he may move in any that is
-not.  Three own marks in a row win a board, and three own boards in a row the game.  If all boards
-are decided before, it is a draw.
+Rules: X and O alternately mark an empty cell.  The place of the cell in its board determines the
+board in which the opponent must move next; if that board is decided, that is, won or full, the
+opponent may choose any open board.  Three marks in a row win a board, and three boards in a row
+win the game.  If all boards are decided first, the game is a draw.
 
 Values: 1 a win, 0 a draw, -1 a loss.
 
-Text: as the solver ultimattt writes it: who is to move, the nine boards, row by row (``X``, ``O``,
+Text: as in the solver ultimattt: who is to move, the nine boards, row by row (``X``, ``O``,
 ``#`` full, ``.`` open, ``@`` the one in which to move), and the cells of each:
 ``O;@........;......X../.........`` and so on.
 
-Encoding: nine bits for each board, those of the first seven in one word, and in another the last
-two and, from bit 32 on, which boards are won.  A full board is won by both.  The cells of boards
+Encoding: nine bits for each board; one word holds the first seven boards, another the last two
+and, from bit 32 on, which boards are won.  A full board is won by both.  The cells of boards
 that are decided do not matter, and are left out.  A move is nine times the board plus the cell.
 """
 

@@ -3,9 +3,9 @@
     python -m benchmarks.studies.best_moves connect4 positions.txt nodes=300000 \\
         nodes=300000,evaluation=own
 
-A best move has the proven value of the position; a sound one at least does not turn a win into a
-draw, or a draw into a loss.  Players are written as in ``cutnode match``; the file has a position
-in each line, of which what follows a blank is ignored, and ``#`` begins a comment.
+A best move keeps the proven value of the position; a sound move at least does not turn a win into a
+draw or loss, or a draw into a loss.  Players are written as in ``cutnode match``.  The file has one
+position per line; text after a space is ignored, and ``#`` begins a comment.
 """
 
 from __future__ import annotations

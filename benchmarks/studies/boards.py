@@ -4,9 +4,9 @@
     python -m benchmarks.studies.boards puzzles [--seconds 60]
     python -m benchmarks.studies.boards domineering --sizes 6x6 7x7 8x8 [--seconds 600]
 
-Both engines get each question with an empty table and at most so many seconds; of openings only
-half of the board is asked, as the other half is the same by half a turn.  All answers are compared
-with the published ones in ``tests/data``, where there are any.  Times are CPU time.
+Both engines answer each question from an empty table within ``--seconds``.  Only half of the
+openings are asked; the others are equal to them by half a turn.  All answers are compared with the
+published ones in ``tests/data``, if any.  Times are CPU time.
 """
 
 from __future__ import annotations

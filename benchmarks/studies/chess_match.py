@@ -178,7 +178,7 @@ class Seat:
 
 
 def ending(board: chess.Board) -> tuple[float, str] | None:
-    """Return white's points and how the game ended by the laws of chess; None if it goes on."""
+    """Return white's points and how the game ended by the laws of chess; None if it is not over."""
     if board.is_checkmate():
         return float(board.turn == chess.BLACK), "mate"
     if board.is_stalemate():
@@ -353,7 +353,7 @@ def main() -> None:
     )
     openings = read_openings(options.openings, options.seed)
     if len(openings) < options.pairs:
-        sys.exit(f"{options.openings} has {len(openings)} openings, {options.pairs} are asked for")
+        sys.exit(f"{options.openings} has {len(openings)} openings, {options.pairs} are needed")
     try:
         tally = asyncio.run(play_match(programs, openings, options))
     except (OSError, chess.engine.EngineError, TimeoutError) as error:

@@ -67,8 +67,8 @@ def tell(split: Split, leaf: int, asked: int, yes: bool) -> None:
 
 
 def measure_nodes() -> None:
-    """Compare nodes of the split search with those of one solve: one worker, without Dask."""
-    print("nodes of the split search over those of one solve; the driver's own time")
+    """Compare the nodes of the split search with one solve: one worker, without Dask."""
+    print("nodes of the split search divided by nodes of one solve; the driver's own time")
     for name, text in POSITIONS:
         position = load_game(name).parse(text)
         single = solve(position, table=Table(256))
@@ -110,7 +110,7 @@ def measure_nodes() -> None:
 def simulate(
     top: Top, workers: int, sharing: int, second: float, task: float, latency: float
 ) -> tuple[float, float, int]:
-    """Run the real driver on so many workers, whose clocks are simulated.
+    """Run the real driver with simulated workers.
 
     Their searches are real; *sharing* of them have a table together.  *second* is how many nodes a
     worker visits in a second, *task* the seconds that the scheduler and the driver spend on a
@@ -221,7 +221,7 @@ def measure_tasks() -> None:
 
 @contextlib.contextmanager
 def cluster(workers: int, threads: int = 1) -> Iterator[Client]:
-    """A cluster of processes here, of so many threads each."""
+    """A local cluster of processes, with a number of threads each."""
     with (
         LocalCluster(
             n_workers=workers,

@@ -4,7 +4,7 @@
     python -m benchmarks.studies.fairy_match --evaluation own
 
 Fairy-Stockfish is Debian's package of that name, or ``--command``.  Each opening of six random
-moves is played twice with the sides changed; every move has so many ``--seconds``, and both
+moves is played twice with the sides swapped; every move takes ``--seconds``, and both
 programs have a table of 64 MiB and one thread.
 """
 

@@ -1,27 +1,26 @@
-"""Playouts per second beside OpenSpiel's Monte Carlo tree search, which is in C++.
+"""Playouts per second, compared with OpenSpiel's Monte Carlo tree search, which is in C++.
 
     python -m benchmarks.studies.monte_carlo_peers [--rounds 5]
 
-Both search from the first position with UCT, the same weight of exploration (rewards are from -1
-to 1 in both), uniform rollouts to the end of the game, one thread, and at most as many playouts.
-OpenSpiel's ``MCTSBot`` takes one rollout at each leaf (``RandomRolloutEvaluator``), and as here a
-node gets children when it is visited for the second time.  It is timed with and without its
-solver, and the ratio is that to the faster of the two.  A search may end when the first position is
-proven, so playouts are counted, not assumed: ours proves tic-tac-toe, after some hundred
-thousands, most of which end at proven nodes without a rollout.  Ours always has its solver, and
-looks at the game's ``bounds`` at each new node, which is part of its time.
+Both search the first position with UCT, the same exploration weight (rewards are from -1 to 1 in
+both), uniform rollouts to the end of the game, one thread, and the same limit of playouts.
+OpenSpiel's ``MCTSBot`` makes one rollout at each leaf (``RandomRolloutEvaluator``), and in both
+programs a node is expanded at its second visit.  OpenSpiel is timed with and without its solver;
+the ratio refers to the faster of the two.  A search may end once the first position is proven, so
+playouts are counted, not assumed: cutnode proves tic-tac-toe after some hundred thousand, most of
+which end at proven nodes without a rollout.  cutnode always uses its solver, and the time includes
+the calls of the game's ``bounds`` at each new node.
 
-Validation, before anything is timed: both programs count the same lines of play; what they think
-the first position is worth agrees; and both find a win in one move and block one, where a position
-asks for that.
+Validation, before anything is timed: both programs count the same lines of play; their estimates
+of the first position agree; and both find a win in one move, and block one.
 
 Oware ends by repetition in OpenSpiel, and here after 50 moves without a capture; in chess, rollouts
 here do not look for repetitions.  Random games are equally long, though: 104 (standard error 2)
 plies and 105 (2), 335 (16) and 343 (15).
 
-Left out are games both have whose lines of play differ: in OpenSpiel's English draughts each jump
-of a capture is a move of its own, and in its Nine Men's Morris so is the taking of a man (and games
-are drawn after 200 turns).  OpenSpiel has no Royal Game of Ur.
+Games whose lines of play differ are left out: in OpenSpiel's English draughts each jump of a
+capture is a move of its own, and in its Nine Men's Morris so is the removal of a man (and games are
+drawn after 200 turns).  OpenSpiel has no Royal Game of Ur.
 
 Times.  CPU time of the process.  The programs take turns, and each figure is the median of the
 rounds; spread is given as the quickest and the slowest.
@@ -59,7 +58,7 @@ class Work(NamedTuple):
     """Its name in OpenSpiel."""
     playouts: int
     depth: int
-    """Lines of so many plies are counted."""
+    """The depth to which lines of play are counted."""
     forced: tuple[tuple[str, str], ...]
     """Positions by the moves played, and the move that wins at once, or is the only defence."""
     points: bool = False
@@ -147,7 +146,7 @@ def rate(call: Callable[[], int]) -> float:
 
 
 def compare(work: Work, pyspiel: Any, rounds: int) -> Row:
-    """Time all programs in turn."""
+    """Time all programs alternately."""
     game, peer = load_game(work.game), pyspiel.load_game(work.peer)
     own = MonteCarlo(game, **OPTIONS)
     row = Row([], [], [])

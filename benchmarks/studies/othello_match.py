@@ -3,7 +3,7 @@
     pip install rust_reversi
     python -m benchmarks.studies.othello_match --seconds 0.05 --pairs 20
 
-Each opening is played twice with the colours exchanged.
+Each opening is played twice with colours reversed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RustPlayer:
         self.milliseconds = round(1000 * seconds)
 
     def new_game(self, seed: int) -> None:
-        """Nothing is kept from one game to the next."""
+        """Do nothing: no state is kept between games."""
 
     def choose(self, position: Any) -> Choice:
         moves = legal_moves(position)

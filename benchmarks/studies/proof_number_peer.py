@@ -2,13 +2,13 @@
 
     python -m benchmarks.studies.proof_number_peer PROGRAM data/selfplay-1s-positions.txt --from 30
 
-PROGRAM is ultimattt's, and its repository has files of positions, one a line.  Of each the question
-is whether the mover wins; each program answers it in one thread from an empty table.  Nodes are
-those that are expanded, and seconds those of the processor, with the start of a process for
-ultimattt.  Two rules of its analysis of endings (at commit 9193fbb) are too strong: it gives up
-moves in a board in which the other threatens to win the game, as if they could not stop him there,
-and counts on a win in a board to which it sends the other, as if he could not.  So answers can
-differ; a line says where.
+PROGRAM is the ultimattt executable; its repository has files of positions, one per line.  The
+question for each is whether the mover wins; each program answers it in one thread from an empty
+table.  Nodes are expanded nodes, and seconds are processor time, including process start-up for
+ultimattt.  Two rules of ultimattt's endgame analysis (at commit 9193fbb) claim too much: it
+discards moves in a board in which the opponent threatens to win the game, as if they could not stop
+him there, and it counts on a win in a board to which it sends the opponent, as if he could not
+prevent it.  So answers can differ; a line reports where.
 """
 
 from __future__ import annotations

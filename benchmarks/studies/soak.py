@@ -1,14 +1,14 @@
-"""Mixed calls of engines with random stops, for minutes: no wrong value, no leak, no hang.
+"""Mixed engine calls with random stops, for minutes: no wrong value, no leak, no hang.
 
 python -m benchmarks.studies.soak [--minutes 10] [--seed 1] [--threads 2]
 python -m benchmarks.studies.soak --variants 200
 
-Each thread holds an engine, of one game after another, and starts searches that are stopped,
-cancelled, left to run, or ended by limits.  Proven values are compared with known ones, and exact
-scores with those of an engine of one thread.
+Each thread holds an engine, for one game after another, and starts searches that are stopped,
+cancelled, left to run, or ended by limits.  Proven values are compared with known values, and exact
+scores with the scores of a single-threaded engine.
 
-With ``--variants`` a service is asked all its questions about one variant after another, and its
-memory stays below what it says at its start.
+With ``--variants`` a service gets all kinds of requests for one variant after another, and its
+memory must stay below the maximum that it prints at its start.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from cutnode.service.state import Service
 from cutnode.service.views import show_position
 
 HANG = 240
-"""A call that takes so many seconds hangs: all of them have a limit of a second or two."""
+"""Seconds after which a call counts as hanging: all calls have a limit of a second or two."""
 
 DEPTHS = {"connect4": 11, "othello": 7, "tictactoe": 9}
 """The deepest exact search of each game: some tenths of a second."""
 
 COUNTS = {"connect4": (7, 823536), "othello": (7, 55092), "tictactoe": (9, 127872)}
-"""Perft to some depth from the start: lines of just so many moves."""
+"""Perft counts from the start, by game, with their depth."""
 
 
 def known_values() -> dict[str, list[tuple[Any, int]]]:
@@ -122,7 +122,7 @@ class Worker:
                 e.start(self.position())  # close() ends it
 
     def position(self) -> Any:
-        """Return a position in which the game goes on."""
+        """Return a position in which the game is not over."""
         position = self.shared.games[self.name].start()
         for _ in range(self.random.randrange(12)):
             child = play(position, self.random.choice(legal_moves(position)))

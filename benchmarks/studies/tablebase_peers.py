@@ -1,12 +1,12 @@
-"""Chess endings: our entries against those of Syzygy and Gaviota, and the time of a probe.
+"""Chess endings: entries compared with Syzygy and Gaviota files, and the time of a probe.
 
     cutnode tablebase build chess --layer KBNvK --layer KQvKR --layer KRvKN --out endings.tb
     python -m benchmarks.studies.tablebase_peers endings.tb FOLDER
 
-FOLDER has files of both kinds (python-chess's repository has some), which python-chess reads: in
-plain Python, as programs do that have no C library for it.  Random positions of each layer are
-probed by all who know it.  Values have to be equal, and distances to mate where both keep them; of
-a distance to a capture or pawn move, which Syzygy keeps, only the sign can be compared.
+FOLDER has files of both kinds (python-chess's repository has some).  python-chess reads them in
+plain Python.  All that know a layer are probed for random positions of it.  Values must be equal,
+and so must distances to mate where both have them; for distances to a capture or pawn move, as in
+Syzygy files, only the sign is compared.
 (pip install chess)
 """
 
@@ -54,7 +54,7 @@ def positions(base: Tablebase, layer: str, indices: int, most: int) -> Iterator[
     dice = random.Random(layer)
     found = 0
     while found < most:
-        with contextlib.suppress(CutnodeError):  # not each index is that of a position
+        with contextlib.suppress(CutnodeError):  # some indices have no position
             yield base.position_at(layer, dice.randrange(indices))
             found += 1
 

@@ -2,9 +2,9 @@
 
     python -m benchmarks.studies.threads [--rounds 3] [--parts playouts]
 
-Values are checked.  Other programs disturb the time on the clock, so the speed-up of the ten is
-also given as it would be if each thread had a core for itself all the time: the CPU time of one
-thread over the mean of two.  Probes of a table are timed by one thread, and by two that share it.
+Values are checked.  Other programs disturb wall-clock times, so for the ten positions the speed-up
+is also given as if each thread had a core to itself: the CPU time of one thread divided by the mean
+of the two.  Probes of a table are timed by one thread, and by two that share it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def hard_positions() -> Iterator[tuple[str, Any, int]]:
 
 
 class ThreadTimes:
-    """Records the CPU seconds of the solvers, and of the helper threads beside them."""
+    """Record the CPU seconds of the solvers and of their helper threads."""
 
     def __init__(self) -> None:
         self.solving: list[float] = []
@@ -91,7 +91,7 @@ class ThreadTimes:
 
 
 def measure_solves(rounds: int) -> None:
-    print("time to solution of one thread and of two; nodes of two over those of one")
+    print("time to solution with one thread and with two; nodes with two divided by nodes with one")
     times = ThreadTimes()
     table = Table(256)
     ratios, ideals = [], []
