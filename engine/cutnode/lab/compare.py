@@ -332,7 +332,7 @@ def _about(facts: dict[str, str]) -> str:
     package = Path(facts["package"])
     root = next((p for p in package.parents[:2] if (p / "pyproject.toml").is_file()), package)
     number, commit = facts["cutnode"], commit_of(root)
-    with contextlib.suppress(OSError, ValueError, KeyError):  # a checkout may be newer than what is installed
+    with contextlib.suppress(OSError, ValueError, KeyError):  # prefer a checkout's version
         project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
         number = str(project["project"]["version"])
     parts = [f"cutnode {number}", *([f"commit {commit}"] if commit else [])]
