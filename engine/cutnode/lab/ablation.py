@@ -320,9 +320,7 @@ class _Ablation:
         ]
         if along:
             need = "needs" if len(along) == 1 else "need"
-            self.study.add_note(
-                f"{step.name} also removes {' and '.join(along)}, which {need} it."
-            )
+            self.study.add_note(f"{step.name} also removes {' and '.join(along)}, which {need} it.")
 
     def _note_too_many(self, name: str, so: str = "") -> None:
         most = self.experiment.most_nodes

@@ -276,7 +276,9 @@ class Measured:
 
     @property
     def spread(self) -> float | None:
-        """The summed interquartile ranges of the times / the summed medians; None for single runs.
+        """The sum of the times' interquartile ranges / the sum of their medians.
+
+        None if a position was timed only once.
         """
         ranges: list[float] = [
             sample["seconds_high"] - sample["seconds_low"]

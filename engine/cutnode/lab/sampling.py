@@ -41,7 +41,9 @@ def plies_in(text: str) -> tuple[int, int]:
     try:
         return int(low), int(high if colon else low)
     except ValueError:
-        raise CutnodeError(f"plies must be a number or a range, like 8 or 8:20, got {text!r}") from None
+        raise CutnodeError(
+            f"plies must be a number or range like 8 or 8:20, got {text!r}"
+        ) from None
 
 
 def sample_positions(

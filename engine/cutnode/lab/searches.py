@@ -31,9 +31,7 @@ SEARCHES = {
         "MTD(f) with first guess 0: null windows only, with a table",
         {"techniques": ("table",), "driver": "mtdf"},
     ),
-    "exact": ComparedSearch(
-        "all exact techniques, with iterative deepening from depth 1 or 2", {}
-    ),
+    "exact": ComparedSearch("all exact techniques, with iterative deepening from depth 1 or 2", {}),
 }
 """The searches that are compared."""
 

@@ -148,7 +148,9 @@ def wilcoxon(a: Numbers, b: Numbers) -> float:
     if not len(differences):
         return 1.0
     _, places, counts = np.unique(np.abs(differences), return_inverse=True, return_counts=True)
-    doubled = (2 * np.cumsum(counts) - counts + 1)[places]  # doubled ranks are integers even with ties
+    doubled = (2 * np.cumsum(counts) - counts + 1)[
+        places
+    ]  # doubled ranks are integers even with ties
     positive = int(doubled[differences > 0].sum())
     total = int(doubled.sum())
     extreme = min(positive, total - positive)
@@ -201,8 +203,7 @@ def mean_growth_factor(depths: Numbers, nodes: Sequence[Numbers]) -> Interval:
 
 
 def student_quantile(level: float, freedom: int) -> float:
-    """Return the quantile of Student's t, for a *level* above 1/2 and integer *freedom* (degrees).
-    """
+    """Return the quantile of Student's t at a *level* above 1/2, for integer degrees of freedom."""
     low, high = 0.0, 1.0
     while _student(high, freedom) < level:
         high *= 2
