@@ -221,7 +221,7 @@ def test_every_form_is_printed(several, tmp_path):
     chosen = printed("--format", "markdown", "--columns", "nodes,step")
     assert "\n| nodes | step |\n| ---: | --- |\n" in chosen
     result = run_cutnode("lab", "show", file, "--columns", "node")
-    assert "there is no column 'node' (did you mean 'nodes'?)" in result.output
+    assert "unknown column 'node' (did you mean 'nodes'?)" in result.output
 
 
 def test_what_is_written_is_read_back(several, tmp_path):
@@ -395,7 +395,7 @@ def test_a_study_that_is_killed_goes_on(several, tmp_path):
         cut.write('{"sample": {"st')
     assert len(read_study(file).samples) == 20 and read_study(file).stopped
     with pytest.raises(
-        CutnodeError, match="has a study that was stopped: go on with it by --resume"
+        CutnodeError, match="has an interrupted study: resume it with --resume"
     ):
         Journal(str(file))
     rest = Watching(Journal(str(file), resume=True), 1000)
@@ -404,7 +404,7 @@ def test_a_study_that_is_killed_goes_on(several, tmp_path):
     assert {step for step, _ in twice} <= {"minimax"} and len(first.measured) == 20
     assert [row["nodes"] for row in again.rows] == [row["nodes"] for row in several.rows]
     assert len(again.samples) == len(several.samples)
-    with pytest.raises(CutnodeError, match="cannot be resumed: its setting 'depth' is another"):
+    with pytest.raises(CutnodeError, match="cannot be resumed: its setting 'depth' differs"):
         ablation(SOME, 3, progress=Journal(str(file), resume=True), **options)
 
 
@@ -432,10 +432,10 @@ def test_the_command_resumes_without_bad_lines(tmp_path):
     nodes = [[row["nodes"] for row in json.loads(run.stdout)["rows"]] for run in (first, again)]
     assert nodes[0] == nodes[1] and not read_study(file).stopped
     said = read_study(file).settings["positions_from"]
-    assert said == f"{lines} without 1 of its lines, which cannot be read"
+    assert said == f"{lines} without 1 unreadable lines"
     lines.write_text("1\nnonsense\nnor this\n5\n")
     other = run_cutnode(*command, "--resume", "--json")
-    assert other.exit_code == 2 and "its setting 'positions_from' is another" in other.stderr
+    assert other.exit_code == 2 and "its setting 'positions_from' differs" in other.stderr
 
 
 def test_signs_of_life_in_a_log(monkeypatch):
@@ -464,7 +464,7 @@ def test_the_same_again(several, tmp_path):
     write_study(several, str(file))
     result = run_cutnode("lab", "rerun", file)
     assert result.exit_code == 0
-    assert "All of 7 rows and " in result.stdout and "are the same, but for times." in result.stdout
+    assert "All 7 rows and " in result.stdout and "are the same, apart from times." in result.stdout
 
 
 def test_what_differs_is_said(several, tmp_path):
@@ -482,7 +482,7 @@ def test_what_differs_is_said(several, tmp_path):
     last = several.samples[-1]
     assert f"Differs: + table: nodes {several.rows[3]['nodes']:,}, recorded" in told
     assert f"Differs: - killers, {last['position']}: value {last['value']}, recorded 7" in told
-    assert "recorded was 0.1." in told and "recorded was another." in told
+    assert "recorded: 0.1." in told and "recorded: another." in told
 
 
 def test_all_experiments_can_be_repeated():
@@ -510,7 +510,7 @@ def test_every_study_is_the_same_again(words, tmp_path):
     file = tmp_path / "a.html"
     assert run_cutnode("lab", *words, "--report", file).exit_code == 0
     result = run_cutnode("lab", "rerun", file)
-    assert (result.exit_code, "are the same, but for times." in result.stdout) == (0, True)
+    assert (result.exit_code, "are the same, apart from times." in result.stdout) == (0, True)
 
 
 def test_files_of_the_user_are_kept(tmp_path, monkeypatch):
@@ -548,8 +548,8 @@ DAMAGED = {
     '{"cutnode_study": 2}': "it has format 2, and this cutnode reads 1",
     '{"cutnode_study": 1}': "its 'name' is missing or damaged",
     '{"study": {"cutnode_study": 1}}\nx\n{}': "line 2 is damaged",
-    "no": "it is neither JSON nor a page of cutnode's laboratory, or is cut off",
-    "": "it is neither JSON nor a page of cutnode's laboratory, or is cut off",
+    "no": "it is neither JSON nor a page of cutnode's laboratory, or is truncated",
+    "": "it is neither JSON nor a page of cutnode's laboratory, or is truncated",
 }
 
 
@@ -569,7 +569,7 @@ def test_damaged_files(tmp_path, text, message):
         ("depth", "3", "a depth is a whole number, not '3'"),
         ("positions", [3], "a position is written as text, not 3"),
         ("game", "nogame", "there is no game 'nogame'"),
-        ("colour", 1, "the study has a setting 'colour', which ablation does not take"),
+        ("colour", 1, "the study has a setting 'colour', which ablation does not have"),
     ],
 )
 def test_damaged_settings(several, name, value, message):

@@ -106,7 +106,7 @@ class Journal:
         for name in sorted({*found, *wanted}):
             if found.get(name) != wanted.get(name):
                 was, now = (quoted(str(of.get(name))) for of in (found, wanted))
-                raise ValueError(f"belongs to another job: there {name} is {was}, not {now}")
+                raise ValueError(f"belongs to another job: its {name} is {was}, not {now}")
 
     def _restore(self, data: mmap.mmap, take: Callable[[bytes], None] | None) -> None:
         """Pass the complete records to *take*; the file will end after the last of them."""

@@ -96,7 +96,7 @@ def opened(file: str, game: str | None) -> Book:
         module_of(found.cls) is not loaded.module
         or (loaded.variant and type(loaded.start()) is not found.cls)
     ):
-        raise CutnodeError(f"{file} is a book of {game_name(found.cls)}, not of {game}")
+        raise CutnodeError(f"{file} is about {game_name(found.cls)}, not {game}")
     return found
 
 
