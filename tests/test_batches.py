@@ -368,7 +368,10 @@ def test_things_that_are_no_batch():
         (lambda: run_batch(7), "positions must be iterable, got 7"),
         (lambda: run_batch(TINIES, threads=1 << 40), "at most 1024 threads"),
         (lambda: run_batch(TINIES, "count"), "task must be 'solve' or 'search', got 'count'"),
-        (lambda: run_batch(TINIES, depth=3), "'depth' is not an option to solve positions: options are"),
+        (
+            lambda: run_batch(TINIES, depth=3),
+            "'depth' is not an option to solve positions: options are",
+        ),
         (lambda: run_batch(TINIES, nodes=0), "a node limit is at least 1"),
         (lambda: run_batch(TINIES, table=0), "a table needs at least 1 MiB"),
         (lambda: run_batch(TINIES, threads=0), "at least 1 thread"),
@@ -549,7 +552,11 @@ def test_root_moves_of_equivalent_positions():
     [
         ("solve", {"engine": "mcts"}, "an engine is one of alphabeta, pn, auto, not 'mcts'"),
         ("search", {"engine": "pn"}, "an engine is one of alphabeta, mcts, auto, not 'pn'"),
-        ("solve", {"engine": "pn", "moves": True}, "'moves' is not an option to solve positions by pn"),
+        (
+            "solve",
+            {"engine": "pn", "moves": True},
+            "'moves' is not an option to solve positions by pn",
+        ),
         ("search", {"engine": "mcts", "depth": 3}, "to search positions by mcts; these do: cut_"),
         ("search", {"engine": "mcts"}, "a batch by mcts needs a limit: playouts, nodes or seconds"),
         ("search", {"engine": "auto", "nodes": 5}, "engine=auto needs a limit of seconds"),

@@ -347,7 +347,9 @@ def test_a_worker_with_other_rules_is_refused():
 
     sent = SentGame.of(type(load_game("tictactoe").start()))
     assert (sent.name, sent.sources) == ("tictactoe", ())
-    with pytest.raises(GameError, match="a worker and the client have different rules of tictactoe"):
+    with pytest.raises(
+        GameError, match="a worker and the client have different rules of tictactoe"
+    ):
         replace(sent, rules="0" * 32).load()
     with pytest.raises(GameError, match="cannot be loaded on a worker: No module named"):
         replace(sent, module="games.nothing").load()

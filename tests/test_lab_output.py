@@ -394,9 +394,7 @@ def test_a_study_that_is_killed_goes_on(several, tmp_path):
     with file.open("a") as cut:
         cut.write('{"sample": {"st')
     assert len(read_study(file).samples) == 20 and read_study(file).stopped
-    with pytest.raises(
-        CutnodeError, match="has an interrupted study: resume it with --resume"
-    ):
+    with pytest.raises(CutnodeError, match="has an interrupted study: resume it with --resume"):
         Journal(str(file))
     rest = Watching(Journal(str(file), resume=True), 1000)
     again = ablation(SOME, 4, progress=rest, **options)

@@ -175,7 +175,9 @@ def test_samples_of_a_game_of_dice():
 
 def test_samples_that_cannot_be_had():
     start = TICTACTOE.start()
-    with pytest.raises(CutnodeError, match="found only 1 of 2 different positions after 0 to 0 plies"):
+    with pytest.raises(
+        CutnodeError, match="found only 1 of 2 different positions after 0 to 0 plies"
+    ):
         sample_positions(start, 2, plies=(0, 0))
     with pytest.raises(CutnodeError, match=r"a sample needs 1\.\.100,000 positions, got 0"):
         sample_positions(start, 0)

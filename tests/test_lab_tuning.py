@@ -105,7 +105,11 @@ def test_parameters_by_pattern_and_abbreviation():
     ("cls", "names", "message"),
     [
         (tictactoe.Position, ["lmr.bass"], "did you mean 'late_move_reductions.base'"),
-        (tictactoe.Position, ["lmr.x*"], "no parameter of the search of tictactoe matches 'lmr.x*'"),
+        (
+            tictactoe.Position,
+            ["lmr.x*"],
+            "no parameter of the search of tictactoe matches 'lmr.x*'",
+        ),
         (tictactoe.Position, ["null_move.depth"], "tictactoe is searched without null_move"),
         (tictactoe.Position, [], "no parameters to tune"),
         (ur.Position, None, "no selective technique with parameters"),
