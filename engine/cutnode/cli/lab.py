@@ -231,7 +231,7 @@ def measure_searches(
 @SEARCHED
 @MEASURED
 def ablation(**options: Any) -> None:
-    """Measure each technique's savings: add them one by one, then remove each.
+    """Measure what each technique saves, added and removed.
 
     The rows are minimax and textbook alpha-beta, the search without techniques, with one more
     technique in each row, and with all but one. Node counts are exact and reproducible. With
@@ -247,10 +247,11 @@ def ablation(**options: Any) -> None:
 @SEARCHED
 @MEASURED
 def depths(**options: Any) -> None:
-    """Search to each depth up to N: nodes, time, best move and score.
+    """Search to each depth up to N plies.
 
-    Each search starts with empty tables. With several positions, nodes and times are totals;
-    growth and branching factor are geometric means with 95 % confidence intervals.
+    The columns are nodes, time, best move and score. Each search starts with empty tables. With
+    several positions, nodes and times are totals; growth and branching factor are geometric
+    means with 95 % confidence intervals.
     """
     from cutnode.lab import depths as study
 
@@ -262,9 +263,10 @@ def depths(**options: Any) -> None:
 @COUNTED
 @MEASURED
 def nodes(**options: Any) -> None:
-    """Count node types, cutoffs by move, first-move cutoff rates and table hits.
+    """Count node types, cutoffs and table hits.
 
-    The search is compiled again, with hooks that count.
+    Cutoffs are counted by move number, and first-move cutoffs by node type and depth. The
+    search is compiled again, with hooks that count.
     """
     from cutnode.lab import nodes as study
 
@@ -287,7 +289,7 @@ def nodes(**options: Any) -> None:
 def theory(
     widths: str, depths: str, models: str, trees: int, searches: str | None, **options: Any
 ) -> None:
-    """Count leaves in uniform trees, and compare with the minimal tree and known growth rates.
+    """Compare the leaves searched in uniform trees with theory.
 
     The minimal tree is Knuth and Moore's; the growth rate of random trees is Pearl's.
     """
@@ -314,9 +316,9 @@ def theory(
 @WORKERS
 @MEASURED
 def minimal(depths: str, searches: str | None, workers: int | None, **options: Any) -> None:
-    """Estimate the minimal tree and graph of a game, and compare searches with them.
+    """Compare searches with the minimal tree and graph.
 
-    The score is proven again, searching the moves that proved it first.
+    Both are estimated: the score is proven again, searching the moves that proved it first.
     """
     from cutnode.lab import minimal as study
 
@@ -341,9 +343,10 @@ def minimal(depths: str, searches: str | None, workers: int | None, **options: A
 @table_option(16)
 @MEASURED
 def deviation(game: str, position: str | None, **options: Any) -> None:
-    """Compare scores of shallow and deep searches, for a game's `deviation` (ProbCut).
+    """Compare scores of shallow and deep searches.
 
-    The games start at POSITION; the engine plays them against itself, with some random moves.
+    The result is the formula of a game's `deviation`, for ProbCut. The games start at POSITION;
+    the engine plays them against itself, with some random moves.
     """
     from cutnode.lab import deviation as study
 
@@ -359,7 +362,7 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
 @table_option(256)
 @MEASURED
 def engines(seed: int, **options: Any) -> None:
-    """Compare alpha-beta, proof-number search and Monte Carlo tree search on a game.
+    """Compare alpha-beta, proof numbers and MCTS on a game.
 
     Alpha-beta, proof-number search (pn) and Monte Carlo tree search (mcts) prove the values of the
     positions, each from empty tables; auto alternates the first two. mcts plays a match against
@@ -395,7 +398,7 @@ RANGE     NAME=LOW:HIGH:STEPS: a parameter, and STEPS values from LOW to HIGH.
 @SEARCHES_OF_GAME
 @MEASURED
 def sweep(ranges: tuple[str, ...], start: str | None, **options: Any) -> None:
-    """Search with each value of a parameter, or with each pair of values of two.
+    """Search with a range of values of one or two parameters.
 
     The columns are nodes, time, and how often the value and the move are the same as with the
     default values, which are in the first row. A plot has lines for one parameter, heat maps for
@@ -474,10 +477,11 @@ def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) 
 @seed_option("Random seed.")
 @out_option("Write to FILE instead of standard output.")
 def sample(out: str | None, **options: Any) -> None:
-    """Sample positions from games, one per line, in the format that --file reads.
+    """Sample positions from games.
 
-    The engine plays games against itself from POSITION, with half of the moves random, and one
-    position is taken from each game. No two positions are equivalent.
+    The output has one position per line, as --file reads it. The engine plays games against itself
+    from POSITION, with half of the moves random, and one position is taken from each game. No two
+    positions are equivalent.
     """
     from cutnode.lab.provenance import machine
     from cutnode.storage.files import check_file, write_whole
@@ -545,9 +549,10 @@ def rerun(file: str, **options: Any) -> None:
 @ANY_GAME
 @OUTPUTS
 def list_parameters(game: str | None, **options: Any) -> None:
-    """List the parameters of techniques: values, ranges and measured effects.
+    """List the parameters of techniques.
 
-    With a GAME, the values are from its profile. `--set` changes them.
+    The columns include values, ranges and measured effects. With a GAME, the values are from
+    its profile. `--set` changes them.
     """
     from cutnode.contract.loading import load_game
     from cutnode.lab.tables import parameters_study
