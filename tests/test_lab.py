@@ -168,7 +168,7 @@ def test_what_takes_too_many_nodes_is_given_up():
     assert rows["search"] == {"step": "search"}
     assert rows["+ table"]["nodes"] <= 10_000
     assert rows["+ table"].get("fewer") is None
-    assert any("3 plies deep" in note for note in study.notes)
+    assert any("searched to depth 3" in note for note in study.notes)
     assert any(note.startswith("search takes more") for note in study.notes)
 
 
@@ -187,10 +187,10 @@ def test_minimax_goes_as_deep_as_is_affordable(depth, affordable):
     [
         ([], 3, {}, "no positions"),
         ([TICTACTOE.parse("14253")], 3, {}, "the game is over in xxx/oo./..."),
-        ([TICTACTOE.start(), CONNECT4.start()], 3, {}, "of one game"),
+        ([TICTACTOE.start(), CONNECT4.start()], 3, {}, "must all be of the same game"),
         ([TICTACTOE.start()], 0, {}, "1..63, got 0"),
         ([TICTACTOE.start()], 64, {}, "1..63, got 64"),
-        ([TICTACTOE.start()], 3, {"runs": 0}, "at least 1 run"),
+        ([TICTACTOE.start()], 3, {"runs": 0}, "runs must be at least 1"),
         ([TICTACTOE.start()], 3, {"most_nodes": 0}, "a node limit must be at least 1"),
     ],
 )

@@ -121,7 +121,7 @@ def test_report_of_the_command(tmp_path):
 def test_without_matplotlib(study, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     text = page(study, draw)
-    assert "<svg" not in text and "Plots were left out" in text
+    assert "<svg" not in text and "No plot, because" in text
     result = run_cutnode(*LAB, "--plot", tmp_path / "a.png")
     assert result.exit_code == 2
     assert result.output == "cutnode: plots need matplotlib: pip install 'cutnode[plot]'\n"
@@ -411,7 +411,7 @@ def test_the_command_resumes(tmp_path):
     first = run_cutnode(*LAB, "--out", file, "--json")
     text = file.read_text()
     file.write_text(text[: len(text) // 2])
-    assert "was stopped" in run_cutnode(*LAB, "--out", file).output
+    assert "an interrupted study" in run_cutnode(*LAB, "--out", file).output
     again = run_cutnode(*LAB, "--out", file, "--resume", "--json")
     nodes = [[row["nodes"] for row in json.loads(run.stdout)["rows"]] for run in (first, again)]
     assert nodes[0] == nodes[1]

@@ -142,7 +142,7 @@ def test_intervals_hold_the_mean_as_often_as_they_say():
         (bootstrap_share, ([0], [0]), "a whole other than 0"),
         (wilcoxon, ([1, 2], [1]), "paired samples must be equally many, got 2 and 1"),
         (geometric_mean, ([1, 0],), "needs positive numbers, got 0"),
-        (growth_factor, ([3, 3], [1, 2]), "needs two depths"),
+        (growth_factor, ([3, 3], [1, 2]), "at least two different depths"),
     ],
 )
 def test_figures_of_which_there_are_no_statistics(function, arguments, message):

@@ -87,7 +87,7 @@ REFUSED = {
     ("lmr.base=0:nan:3",): "is not a range such as",
     ("lmr.moves=4:1",): "'lmr.moves=4:1' is not a range: it must ascend, with 2 to 1,000 values",
     ("lmr.base=0:99:3",): "lmr.base is a number from",
-    ("null_move.reduction=1:3",): "null_move.reduction has no effect",
+    ("null_move.reduction=1:3",): "null_move.reduction changes nothing",
     ("lmr.base=0:1:3", "late_move_reductions.base=0:1:2"): "a sweep needs two different parameters",
     ("lmr.base=0:1:2", "lmr.moves=1:2", "lmr.depth=1:2"): "a sweep needs 1 or 2 parameters, got 3",
 }

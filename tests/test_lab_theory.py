@@ -94,7 +94,7 @@ def trees(count):
     ("options", "message"),
     [
         ({"widths": ()}, "needs at least one width"),
-        ({"depths": (0,)}, r"1\.\.63, not 0"),
+        ({"depths": (0,)}, r"1\.\.63, got 0"),
         ({"searches": ("fast",)}, "unknown search 'fast': searches are plain, engine"),
         ({"models": ("sorted",)}, "neither a model"),
     ],

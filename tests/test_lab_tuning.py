@@ -349,7 +349,7 @@ def test_games_that_were_stopped_go_on(by_games, tmp_path):
 @pytest.mark.skipif(not can_plot(), reason="needs matplotlib")
 def test_games_are_drawn_as_values(by_games):
     svg, caption = inline_plot(by_games, draw)
-    assert "svg" in svg and "how far they are from the default" in caption
+    assert "svg" in svg and "distance from the default" in caption
 
 
 @pytest.mark.skipif(not can_plot(), reason="needs matplotlib")

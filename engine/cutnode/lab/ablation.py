@@ -330,8 +330,8 @@ class _Ablation:
         nodes = min((row["nodes"] for row in self.study.rows if "nodes" in row), default=0)
         if nodes < SHORT_NODES * len(self.experiment.positions):
             self.study.add_note(
-                f"A search of fewer than {SHORT_NODES:,} nodes takes no longer than the call that "
-                f"starts it: compare nodes, not times."
+                f"Searches of fewer than {SHORT_NODES:,} nodes take about as long as the call that "
+                f"starts them: compare nodes, not times."
             )
 
 

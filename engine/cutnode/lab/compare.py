@@ -481,8 +481,8 @@ class _Comparison:
         waited = math.fsum(sample["seconds"] * sample["waited"] for sample in long)
         if len(long) < len(searched):
             study.add_note(
-                f"A search of fewer than {SHORT_NODES:,} nodes takes no longer than the call that "
-                f"starts it: compare nodes, not times."
+                f"Searches of fewer than {SHORT_NODES:,} nodes take about as long as the call that "
+                f"starts them: compare nodes, not times."
             )
         if workers > 1:
             study.add_note(
