@@ -472,7 +472,7 @@ def test_the_command_writes_what_was_found(tmp_path):
     for wrong, reason in (
         ([*call, "--depth", "3"], "'depth' is not an option to solve positions"),
         ([*call, "--unique", "--search"], "'weak' is not an option to search positions"),
-        ([str(positions), "--out", "results.txt"], r"to a file \.parquet or \.jsonl"),
+        ([str(positions), "--out", "results.txt"], r"must end in \.parquet or \.jsonl"),
         ([str(tmp_path / "none")], "cannot be read"),
     ):
         error = CliRunner().invoke(batch, ["tictactoe", *wrong]).exception
@@ -557,7 +557,7 @@ def test_root_moves_of_equivalent_positions():
             {"engine": "pn", "moves": True},
             "'moves' is not an option to solve positions by pn",
         ),
-        ("search", {"engine": "mcts", "depth": 3}, "to search positions by mcts; these do: cut_"),
+        ("search", {"engine": "mcts", "depth": 3}, "to search positions by mcts: options are cut_"),
         ("search", {"engine": "mcts"}, "a batch by mcts needs a limit: playouts, nodes or seconds"),
         ("search", {"engine": "auto", "nodes": 5}, "engine=auto needs a limit of seconds"),
     ],
