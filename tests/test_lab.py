@@ -260,7 +260,7 @@ def test_json():
 
 
 def test_csv():
-    lines = run_cutnode(*LAB, "--csv").output.splitlines()
+    lines = run_cutnode(*LAB, "--format", "csv").output.splitlines()
     assert "# depth: 4" in lines
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     assert [row["step"] for row in rows][:3] == ["minimax", "alpha-beta", "search"]
@@ -295,18 +295,13 @@ BAD_INPUT = {
         "--exact",
     ): "late_move_pruning is selective: an exact search does not use it",
     ("--evaluation", "discs"): "tictactoe has no evaluation 'discs'",
-    ("--json", "--csv"): "--json, --csv and --format exclude each other",
-    ("--report", "no_such_folder/a.html"): "no_such_folder/a.html cannot be written: there is no",
-    ("--report", "a.htm"): "a report's file name must end in .html, got 'a.htm'",
+    ("--json", "--format", "csv"): "--json and --format exclude each other",
+    ("--out", "no_such_folder/a.html"): "no_such_folder/a.html cannot be written: there is no",
     ("--out", "a.txt"): "a.txt cannot be written: its name must end in .csv, .json,",
-    (
-        "--samples",
-        "a.html",
-    ): "a.html cannot be written: its name must end in .csv, .jsonl, .parquet",
-    ("--out", "a.csv", "--samples", "a.csv"): "a.csv would be written twice",
+    ("--out", "a.csv", "--out", "a.csv"): "a.csv would be written twice",
     ("--columns", "node"): "unknown column 'node' (did you mean 'nodes'?)",
     ("--resume",): "--resume needs the --out FILE.jsonl of the interrupted study",
-    ("--plot", "a.gif"): "a plot's file name must end in .png, .svg, .pdf, got 'a.gif'",
+    ("--out", "a.gif"): "a.gif cannot be written: its name must end in .csv, .json,",
     ("--file", "-", "5"): "a position and --file exclude each other",
     ("14253",): "the game is over in xxx/oo./...: there is nothing to search",
     ("--table-mb", "999999999"): "a table of 999999999 MiB does not fit",

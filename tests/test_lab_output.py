@@ -21,9 +21,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cutnode import load_game
+from cutnode.cli.following import following
 from cutnode.cli.lab import lab
 from cutnode.cli.main import main
-from cutnode.cli.studies import following
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.errors import CutnodeError
 from cutnode.lab import plots
@@ -33,7 +33,6 @@ from cutnode.lab.files import (
     extract_files,
     read_study,
     study_schema,
-    write_samples,
     write_study,
 )
 from cutnode.lab.page import page
@@ -113,7 +112,7 @@ def test_page_escapes_what_it_shows(study):
 
 def test_report_of_the_command(tmp_path):
     file = tmp_path / "report.html"
-    assert run_cutnode(*LAB, "--report", file).exit_code == 0
+    assert run_cutnode(*LAB, "--out", file).exit_code == 0
     text = file.read_text()
     assert text.startswith("<!DOCTYPE html>") and "+ killers" in text
 
@@ -122,7 +121,7 @@ def test_without_matplotlib(study, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     text = page(study, draw)
     assert "<svg" not in text and "No plot, because" in text
-    result = run_cutnode(*LAB, "--plot", tmp_path / "a.png")
+    result = run_cutnode(*LAB, "--out", tmp_path / "a.png")
     assert result.exit_code == 2
     assert result.output == "cutnode: plots need matplotlib: pip install 'cutnode[plot]'\n"
 
@@ -133,7 +132,7 @@ def test_plots(tmp_path, experiment, kind):
     pytest.importorskip("matplotlib")
     file = tmp_path / f"plot.{kind}"
     arguments = ("tictactoe", "--depth", 3, "--techniques", "table,late_move_pruning", "--runs", 1)
-    assert run_cutnode("lab", experiment, *arguments, "--plot", file).exit_code == 0
+    assert run_cutnode("lab", experiment, *arguments, "--out", file).exit_code == 0
     data = file.read_bytes()
     assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind])
     if kind == "svg":
@@ -215,7 +214,7 @@ def test_every_form_is_printed(several, tmp_path):
         return result.stdout
 
     assert json.loads(printed("--format", "json")) == json.loads(printed("--json"))
-    assert printed("--format", "csv") == printed("--csv") == several.to_csv()
+    assert printed("--format", "csv") == several.to_csv()
     assert printed("--format", "table") == printed()
     assert "\\begin{table}" in printed("--format", "latex")
     chosen = printed("--format", "markdown", "--columns", "nodes,step")
@@ -236,9 +235,9 @@ def test_what_is_written_is_read_back(several, tmp_path):
 
 def test_parquet_has_rows_and_settings(several, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
-    rows, samples = tmp_path / "rows.parquet", tmp_path / "samples.parquet"
+    rows, samples = tmp_path / "rows.parquet", tmp_path / "a.samples.parquet"
     write_study(several, str(rows))
-    write_samples(several, str(samples))
+    write_study(several, str(samples))
     table = parquet.read_table(rows)
     assert table["nodes"].to_pylist() == [row["nodes"] for row in several.rows]
     assert table["gain_low"].null_count < len(several.rows)
@@ -248,9 +247,9 @@ def test_parquet_has_rows_and_settings(several, tmp_path):
 
 
 def test_samples_are_a_table_of_their_own(several, tmp_path):
-    file, lines = tmp_path / "a.csv", tmp_path / "a.jsonl"
-    write_samples(several, str(file))
-    write_samples(several, str(lines))
+    file, lines = tmp_path / "a.samples.csv", tmp_path / "a.samples.jsonl"
+    write_study(several, str(file))
+    write_study(several, str(lines))
     rows = list(csv.DictReader(file.read_text().splitlines()))
     assert [int(row["nodes"]) for row in rows] == [row["nodes"] for row in several.samples]
     assert [json.loads(line) for line in lines.read_text().splitlines()] == plain(several.samples)
@@ -437,7 +436,7 @@ def test_the_command_resumes_without_bad_lines(tmp_path):
 
 
 def test_signs_of_life_in_a_log(monkeypatch):
-    monkeypatch.setattr("cutnode.cli.studies.EVERY", 0)
+    monkeypatch.setattr("cutnode.cli.following.EVERY", 0)
     lines = run_cutnode(*LAB).stderr.splitlines()
     assert lines[-1].startswith("cutnode: - killers, ") and "samples" in lines[-1]
     assert run_cutnode(*LAB, "--quiet").stderr == ""
@@ -447,7 +446,7 @@ def test_a_terminal_shows_rows_as_they_come(several, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     with following([], quiet=False) as progress:
         progress.begin(several)
-        monkeypatch.setattr("cutnode.cli.studies.REFRESH", 0)
+        monkeypatch.setattr("cutnode.cli.following.REFRESH", 0)
         progress("+ killers", 3, 5)
         progress.row(several.rows[-1])
     shown = sys.stderr.getvalue()
@@ -506,7 +505,7 @@ def test_all_experiments_can_be_repeated():
 )
 def test_every_study_is_the_same_again(words, tmp_path):
     file = tmp_path / "a.html"
-    assert run_cutnode("lab", *words, "--report", file).exit_code == 0
+    assert run_cutnode("lab", *words, "--out", file).exit_code == 0
     result = run_cutnode("lab", "rerun", file)
     assert (result.exit_code, "are the same, apart from times." in result.stdout) == (0, True)
 

@@ -68,26 +68,19 @@ TEXTS: dict[str, Callable[[Study], str]] = {
 TABLES = (".csv", ".md", ".tex")
 """The endings of table formats, in which some columns may be left out."""
 
-OUT = (*TEXTS, ".parquet", ".html", *(f".{kind}" for kind in PLOTS))
-"""The endings of files that a study can be written to."""
+SAMPLES = (".samples.csv", ".samples.jsonl", ".samples.parquet")
+"""The endings of files for the samples of a study: what was measured of each position."""
 
-SAMPLES = (".csv", ".jsonl", ".parquet")
-"""The endings of files that samples can be written to."""
+OUT = (*TEXTS, ".parquet", ".html", *(f".{kind}" for kind in PLOTS), *SAMPLES)
+"""The endings of files that a study can be written to."""
 
 
 def check_out(path: str) -> None:
     """Check, before anything is measured, that a study can be written to a file."""
-    suffix = _suffix(path, OUT)
+    suffix = suffix_of(path)
     if suffix[1:] in PLOTS:
         check_plot(path)
-    if suffix == ".parquet":
-        pyarrow_modules()
-    check_file(path)
-
-
-def check_samples(path: str) -> None:
-    """Check, before anything is measured, that samples can be written to a file."""
-    if _suffix(path, SAMPLES) == ".parquet":
+    if suffix.endswith(".parquet"):
         pyarrow_modules()
     check_file(path)
 
@@ -97,7 +90,10 @@ def write_study(study: Study, path: str, draw: Draw | None = None) -> None:
 
     *draw* draws its plot; studies of the laboratory's own experiments need none.
     """
-    suffix = _suffix(path, OUT)
+    suffix = suffix_of(path)
+    if suffix in SAMPLES:
+        _write_samples(study, path, suffix)
+        return
     draw = draw or drawing_of(study)
     if suffix[1:] in PLOTS:
         if draw is None:
@@ -110,23 +106,23 @@ def write_study(study: Study, path: str, draw: Draw | None = None) -> None:
         write_whole(path, text.encode())
 
 
-def write_samples(study: Study, path: str) -> None:
+def _write_samples(study: Study, path: str, suffix: str) -> None:
     """Write the samples of a study to a file, in the format of its ending."""
-    suffix = _suffix(path, SAMPLES)
     table = study.sample_table()
-    if suffix == ".parquet":
+    if suffix == ".samples.parquet":
         _write_parquet(table.to_columns(), path, {"cutnode_study": json.dumps(study.header())})
-    elif suffix == ".jsonl":
+    elif suffix == ".samples.jsonl":
         write_whole(path, "".join(json.dumps(plain(row)) + "\n" for row in table.rows).encode())
     else:
         write_whole(path, table.to_csv().encode())
 
 
-def _suffix(path: str, known: tuple[str, ...]) -> str:
-    suffix = Path(path).suffix.lower()
-    if suffix not in known:
-        raise CutnodeError(f"{path} cannot be written: its name must end in {', '.join(known)}")
-    return suffix
+def suffix_of(path: str) -> str:
+    """Return the ending that says what a file is written as; :class:`CutnodeError` if none does."""
+    found = [suffix for suffix in OUT if Path(path).name.lower().endswith(suffix)]
+    if not found:
+        raise CutnodeError(f"{path} cannot be written: its name must end in {', '.join(OUT)}")
+    return max(found, key=len)
 
 
 def _write_parquet(columns: dict[str, list[Any]], path: str, about: dict[str, str]) -> None:
