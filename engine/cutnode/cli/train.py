@@ -29,7 +29,7 @@ NOT_THE_SAME = 3
 
 EPILOG = """\
 \b
-GAME: see `cutnode solve --help`.
+GAME  see `cutnode solve --help`.
 
 \b
 Exit codes: 0 done, whether or not the weights won, 1 an unexpected failure,
