@@ -185,7 +185,7 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
         if log.state[0] == "+ enhanced_cutoffs":
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("cutnode.cli.studies.Log.show", show)
+    monkeypatch.setattr("cutnode.cli.following.Log.show", show)
     result = run_cutnode("lab", "ablation", "tictactoe", "--depth", 6, "--runs", 1, "--json")
     assert result.exit_code == 130
     data = json.loads(result.stdout)
