@@ -137,8 +137,8 @@ def test_settings_of_a_player_as_keywords():
     assert PlayerKeywords.__annotations__.keys() == KEYS.keys() - {"game"}
     for settings, message in (
         ({"strenght": 60}, r"there is no setting 'strenght' \(did you mean 'strength'\?\)"),
-        ({"strength": 2.5}, "strength is a whole number, not '2.5'"),
-        ({"strength": 101}, "a strength is 0..100, not 101"),
+        ({"strength": 2.5}, "strength must be a whole number, got '2.5'"),
+        ({"strength": 101}, "strength must be 0..100, got 101"),
         ({"text": "hard", "level": "easy"}, "level is set twice"),
         ({"tablebase": "a,b"}, "tablebase cannot hold a comma, got 'a,b'"),
     ):
@@ -445,13 +445,13 @@ def test_trees_fit_a_notebook():
         (lambda: play_game(None, "tictactoe"), "players must be iterable, got None"),
         (lambda: play_game(RANDOM, "tictactoe", plies="x"), "a limit of plies is a whole number"),
         (lambda: play_game(RANDOM, "tictactoe", until=1), "until must be a function, got 1"),
-        (lambda: match(None, "random", "random"), "a match is of a game or its name, not of None"),
+        (lambda: match(None, "random", "random"), "game must be a game or its name, got None"),
         (lambda: match("tictactoe", "random", "random", sprt=1), "sprt must be an Sprt, got 1"),
         (lambda: match("tictactoe", "random", "random", openings=1), "openings must be iterable"),
         (lambda: Sprt(0, None), "elo1 must be a number, got None"),
         (lambda: Sprt(0, 5, "x"), "alpha must be a number, got 'x'"),
-        (lambda: to_svg(None), "a tree to draw is what record_tree returns, not None"),
-        (lambda: to_json("x"), "a tree to draw is what record_tree returns, not 'x'"),
+        (lambda: to_svg(None), "tree must be a tree that record_tree returns, got None"),
+        (lambda: to_json("x"), "tree must be a tree that record_tree returns, got 'x'"),
         (lambda: to_svg("1" * 10_000), r"record_tree returns, not '1{116}\.\.\.$"),
         (lambda: solve_many(np.array(3)), r"positions must be iterable, got array\(3\)"),
         (lambda: solve_many(Many()), "positions must be iterable, got one two$"),

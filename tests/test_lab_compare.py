@@ -255,7 +255,7 @@ def test_settings_of_versions_are_told_apart():
 
 REFUSED = {
     ("default", "depth=3"): "A: default needs a limit: a depth, nodes or seconds",
-    ("depth=3", "depth=3,path=/nowhere"): "path=/nowhere: a version is a folder with a checkout",
+    ("depth=3", "depth=3,path=/nowhere"): "path=/nowhere: not a checkout of cutnode",
     ("depth=3", "depth=3,python=/nowhere"): "python=/nowhere: there is no such interpreter",
     ("depth=3", "depth=3,path=a,path=b"): "path is set twice",
     ("depth=3", "depth=3", "--opening-plies", "99"): "0 distinct openings of 99 plies were found",

@@ -165,15 +165,15 @@ def test_configuration_is_read():
         ("level=hard,depth=3", "level does not go with depth"),
         ("random,depth=3", "random does not go with depth"),
         ("depth=3,depth=4", "depth is set twice"),
-        ("depth=x", "depth is a whole number, not 'x'"),
-        ("seconds=soon", "seconds is a number, not 'soon'"),
+        ("depth=x", "depth must be a whole number, got 'x'"),
+        ("seconds=soon", "seconds must be a number, got 'soon'"),
         ("seconds=-1", "a time limit is"),
         ("seconds=nan", "a time limit is"),
         ("depth", "'depth' should be depth=..."),
         ("exact=1", "'exact=1' should be exact, without a value"),
         ("exact", "needs a limit: depth, nodes or seconds"),
-        ("strength=101", "a strength is 0..100"),
-        ("depth=99", "a player's depth is 1..63"),
+        ("strength=101", "strength must be 0..100"),
+        ("depth=99", "depth must be 1..63"),
         ("nodes=0", "a node limit is at least 1"),
         ("depth=3,without=magic", "there is no technique 'magic'"),
         ("depth=3,evaluation=magic", "has no evaluation 'magic'"),
@@ -274,7 +274,7 @@ def test_illegal_choices_are_the_players_fault():
         def choose(self, position):
             return make_player(GAME, "random").choose(GAME.start())
 
-    with pytest.raises(GameError, match="chose what cannot be"):
+    with pytest.raises(GameError, match="chose an illegal move"):
         play_game((Cheat(), Cheat()), GAME.start(), seed=1)
 
 

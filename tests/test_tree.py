@@ -378,11 +378,11 @@ def test_nothing_to_search():
 
 
 BAD = {
-    "search": ("best", "a search is one of search, alphabeta, minimax, not 'best'"),
-    "plies": (-1, "a number of plies is 0 or more, not -1"),
-    "width": (0, "a width is 1 or more, not 0"),
-    "size": (1.5, "a size is a whole number, not 1.5"),
-    "nodes": (0, "a node limit is 1 or more, not 0"),
+    "search": ("best", "search must be one of search, alphabeta, minimax, got 'best'"),
+    "plies": (-1, "plies must be at least 0, got -1"),
+    "width": (0, "width must be at least 1, got 0"),
+    "size": (1.5, "size .* a whole number, .* 1.5"),
+    "nodes": (0, "nodes must be at least 1, got 0"),
     "techniques": (["tables"], "there is no technique 'tables'"),
     "evaluation": ("best", "has no evaluation 'best'"),
     "depth_in": ("moves", "depth is counted in turns or actions, not in 'moves'"),
@@ -397,7 +397,7 @@ def test_bad_arguments(big, name):
 
 
 def test_bad_arguments_together(big):
-    with pytest.raises(CutnodeError, match=r"a depth is 0\.\.63 plies, not 64"):
+    with pytest.raises(CutnodeError, match=r"depth must be 0\.\.63 plies, got 64"):
         record_tree(big, 64)
     with pytest.raises(CutnodeError, match="minimax has no techniques to choose from"):
         record_tree(big, 2, search="minimax", exact=True)
@@ -483,7 +483,7 @@ def test_mermaid(awkward):
 
 def test_mermaid_has_limits(big):
     tree = everything(big, 4, search="alphabeta")
-    with pytest.raises(CutnodeError, match="Mermaid draws 500 lines"):
+    with pytest.raises(CutnodeError, match="Mermaid draws at most 500 lines"):
         to_mermaid(tree)
     assert ElementTree.fromstring(to_svg(tree)) is not None
 
@@ -518,7 +518,7 @@ def test_command_writes_files(tmp_path, ending, beginning):
 
 
 BAD_COMMANDS = {
-    ("tictactoe", "--depth", "2", "--out", "tree.png"): "a tree is a file that ends in .mmd, ",
+    ("tictactoe", "--depth", "2", "--out", "tree.png"): "the file must end in .mmd, ",
     ("tictactoe", "--depth", "2", "--out", "no/tree.svg"): "no/tree.svg cannot be written: ",
     ("tictactoe", "--depth", "2", "--search", "minimax", "--exact"): "minimax has no techniques",
     ("tictactoe", "--depth", "2", "--search", "minimax", "--without", "table"): (

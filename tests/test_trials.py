@@ -182,7 +182,7 @@ def test_player_chooses_once():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("engine=auto", "engine=auto': a player by auto needs a limit of seconds"),
+        ("engine=auto", "engine=auto': an auto player needs a limit of seconds"),
         ("engine=auto,nodes=5", "needs a limit of seconds"),
         ("engine=auto,seconds=1,depth=3", "depth does not go with engine=auto"),
         ("engine=auto,seconds=1,rave=3", "rave does not go with engine=auto"),

@@ -11,7 +11,7 @@ from types import FrameType
 import click
 
 PATIENCE = 5.0
-"""The seconds between checks; a call that is running at two of them is reported."""
+"""The seconds between checks; a call that is still running at the next check is reported."""
 
 
 @contextlib.contextmanager

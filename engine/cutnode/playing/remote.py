@@ -44,8 +44,7 @@ class Version:
             self.checkout = Path(path).expanduser().resolve()
             if self.package is None:
                 raise CutnodeError(
-                    f"path={path}: not a checkout of cutnode: it has no "
-                    f"engine/cutnode/__init__.py"
+                    f"path={path}: not a checkout of cutnode: it has no engine/cutnode/__init__.py"
                 )
         found = sys.executable if python is None else shutil.which(Path(python).expanduser())
         if found is None:
