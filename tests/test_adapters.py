@@ -276,7 +276,7 @@ def test_all_that_takes_a_game_takes_one_of_openspiel(pyspiel, tmp_path):
         assert result.exit_code == 0, result.output
     result = run("solve", "openspiel:kuhn_poker")
     assert result.exit_code == 2
-    assert "cannot be searched: imperfect information" in result.stderr
+    assert "cannot be searched: it is a game of imperfect information" in result.stderr
 
 
 def test_returns_that_are_no_whole_numbers(pyspiel):
