@@ -468,7 +468,10 @@ SAVED = {
         ({"start": "xxx"}, "cannot be resumed: "),
         ({"start": 4}, "must be texts"),
         ({"seed": "x"}, "a seed is a whole number"),
-        ({"game": "mine.py"}, "it is a game of 'mine.py', which has to be named: cutnode play mine.py"),
+        (
+            {"game": "mine.py"},
+            "it is a game of 'mine.py', which has to be named: cutnode play mine.py",
+        ),
         ({"game": "tictactoe:9"}, "tictactoe has no variant"),
         ({"game": 5}, "must be texts"),
     ],
