@@ -27,7 +27,7 @@ from cutnode.tree.recording import record_tree
 
 
 def needed(module, name):
-    """A module of an extra; the test is skipped where it is missing or broken, and says which."""
+    """Return a module of an extra; skip the test, with the reason, if it is missing or broken."""
     try:
         return extra(module, name, "these tests need")
     except CutnodeError as error:
@@ -54,7 +54,7 @@ def run(*words):
 
 
 def both(pyspiel, name, steps=()):
-    """A state of OpenSpiel and the position of the engine, after the same steps."""
+    """Return a state of OpenSpiel and the engine's position after the same steps."""
     state = pyspiel.load_game(name).new_initial_state()
     position = load_game(f"openspiel:{name}").start()
     for step in steps:
@@ -64,7 +64,7 @@ def both(pyspiel, name, steps=()):
 
 
 def random_steps(pyspiel, name, left, least):
-    """The beginning of a random game of *least* steps, *left* of which are still to come."""
+    """Return the first steps of a random game of *least* steps or more, all but *left* of them."""
     dice = random.Random(1)
     while True:
         state = pyspiel.load_game(name).new_initial_state()
@@ -75,7 +75,7 @@ def random_steps(pyspiel, name, left, least):
 
 
 def lines(state, depth):
-    """The lines of play of a depth, as OpenSpiel has them."""
+    """Count the lines of play to a depth in OpenSpiel."""
     if depth == 0 or state.is_terminal():
         return depth == 0
     return sum(lines(state.child(action), depth - 1) for action in state.legal_actions())
@@ -131,7 +131,7 @@ SEARCHED = [
 
 @pytest.mark.parametrize(("name", "text", "depth"), SEARCHED, ids=[row[0] for row in SEARCHED])
 def test_searches_of_openspiel(pyspiel, name, text, depth):
-    """Exact to a depth: the same as the expectation of minimax with nothing known at leaves."""
+    """Exact to a depth: equal to expectiminimax that evaluates leaves as 0."""
     from open_spiel.python.algorithms.minimax import expectiminimax
 
     game = load_game(f"openspiel:{name}")
@@ -171,7 +171,7 @@ def test_dice_of_openspiel(pyspiel):
     ],
 )
 def test_equal_positions_have_the_same_future(pyspiel, name):
-    """Where OpenSpiel's text is taken for the state, equal ones do the same, and so go on."""
+    """Where OpenSpiel's text identifies a state, equal texts have the same continuations."""
     start = load_game(f"openspiel:{name}").start()
 
     def future(position):
@@ -290,7 +290,7 @@ def test_returns_that_are_no_whole_numbers(pyspiel):
         position.RULES.value(Half, 0)
 
 
-# Games for easyAI -----------------------------------------------------------------------------
+# easyAI games -----------------------------------------------------------------------------
 
 OWN = """
 from easyAI.games import Cram, Knights, Nim
@@ -334,7 +334,7 @@ def own(easyai, tmp_path):
 
 
 def negamax(game):
-    """The value of a game for the player to move, by nothing but its own functions."""
+    """Return the value of a game for the player to move, using only the game's own functions."""
     if game.is_over():
         if hasattr(game, "lose") and game.lose():
             return -1
@@ -369,7 +369,7 @@ def test_solver_of_easyai(own, easyai):
 
 
 def test_negamax_of_easyai(easyai):
-    """The estimates of a game, and what they come to a few plies deep."""
+    """A game's evaluations, and the values they lead to a few plies deeper."""
     game = load_game("easyai:easyAI.games:ConnectFour")
     line = game.parse("3 3 2 2 1")
     algorithm = easyai.Negamax(4)
@@ -382,7 +382,7 @@ def test_negamax_of_easyai(easyai):
 
 @pytest.mark.parametrize("name", ["TicTacToe", "ThreeMusketeers"])
 def test_games_for_easyai_keep_to_the_contract(easyai, name):
-    """ThreeMusketeers changes when it is asked whether it is over."""
+    """ThreeMusketeers changes when asked whether it is over."""
     assert check(load_game(f"easyai:easyAI.games:{name}"), games=1) == []
 
 
@@ -453,7 +453,7 @@ def test_observations_for_openspiel(pyspiel):
     ("name", "text"), [("tictactoe", "x../.o./..."), ("tests/toys/boxes.py", "aBCdefg +0 1")]
 )
 def test_there_and_back(pyspiel, name, text):
-    """A game of the engine, exported to OpenSpiel and adapted again."""
+    """A game of the engine, exported to OpenSpiel and adapted back."""
     ours = load_game(name, plain=True).parse(text)
     game = openspiel_game(ours)
     again = load_game(f"openspiel:{game}").start()

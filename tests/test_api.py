@@ -1,4 +1,4 @@
-"""What people call: results, limits, interruptions, batches, and errors."""
+"""The public functions: results, limits, interruptions, batches, and errors."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_result_counts_the_table():
 
 @compiled_only
 def test_fields_may_be_plain_integers():
-    """Positions made by hand: any integers that fit are taken, and come back as ``Bits``."""
+    """Positions made by hand accept any integers that fit, and return them as ``Bits``."""
     by_hand = type(LATE)(*map(int, LATE))
     result = solve(by_hand)
     assert result.value == -1
@@ -380,7 +380,7 @@ def test_longer_than_the_game_said(tmp_path, plain):
         solve(load_game(str(path), plain=plain).start())
 
 
-# The public face
+# The public interface
 
 
 def test_every_name_is_where_the_package_says():
@@ -422,7 +422,7 @@ def test_rules_load_neither_kernels_nor_searches():
 
 
 def test_keywords_are_those_of_options():
-    """What type checkers know of keywords is what is taken."""
+    """The keywords that type checkers know are the keywords that functions accept."""
     for keywords, kind in (
         (SearcherKeywords, SearcherOptions),
         (SearchKeywords, SearchOptions),

@@ -1,4 +1,4 @@
-"""Batches: many positions on all cores, resumed after whatever ended them."""
+"""Batches: many positions on all cores, resumed after any interruption."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def of_set(name: str, count: int) -> Packed:
 
 
 def all_tiny() -> list:
-    """Positions of tic-tac-toe, each once, those where the game is over as well."""
+    """Return all positions of tic-tac-toe, including finished ones."""
     seen, layer = {}, [TINY.start()]
     while layer:
         seen |= dict.fromkeys(layer)
@@ -61,7 +61,7 @@ TINIES = all_tiny()[::7]
 
 
 def journal_of(path: Path, about: dict, *records: bytes) -> list[bytes]:
-    """Open a journal, add records, and close it; what it held before."""
+    """Open a journal, add records, and close it; return what it held before."""
     held: list[bytes] = []
     with Journal(path, about, held.append) as journal:
         for record in records:
@@ -290,7 +290,7 @@ def test_a_stopped_batch_says_what_is_done(tmp_path):
 
 
 def test_what_is_done_of_a_span_is_kept_once():
-    """What the kernel was seen to have done is given away at the next look, the rest at the end."""
+    """Results seen so far are handed out at the next look, and the rest at the end, each once."""
     kept = []
 
     def keep(first, found):
@@ -425,7 +425,7 @@ def test_damaged_results_are_refused_or_what_they_were(tmp_path, kind):
 
 
 def test_lines_of_json_without_checksums_are_read(tmp_path):
-    """Other programs may write them."""
+    """Other programs may write such lines."""
     result = run_batch(TINIES, threads=1)
     path = tmp_path / "results.jsonl"
     path.write_text("\n".join(result.json_lines()))
@@ -477,7 +477,7 @@ def test_the_command_writes_what_was_found(tmp_path):
         assert re.search(reason, str(error))
 
 
-# Other engines than alpha-beta
+# Engines other than alpha-beta
 
 PLAIN = load_game("tictactoe", plain=True)
 LATE_COMPILED = TINIES[-150::8]

@@ -1,4 +1,4 @@
-"""Books of the first positions of games: their values, and what they save a proof."""
+"""Books of the first positions of games: their values, and how much they shorten a proof."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def middle() -> Book:
 
 
 def reached(position, plies):
-    """All positions after at most so many plies, by class."""
+    """Return all positions after at most *plies* plies, by class."""
     found, layer = {}, [position]
     for _ in range(plies + 1):
         found |= {canonical(each)[0]: each for each in layer}
@@ -122,7 +122,7 @@ def test_searches_and_proofs_take_a_book(tiny):
 
 @compiled_only
 def test_a_proof_of_a_position_before_the_book(middle):
-    """The book's first positions are met in the middle of a proof."""
+    """The book's first positions occur in the middle of the proof."""
     before = GAME.parse("4444432655553")
     table = Table(16)
     middle.fill(table)
@@ -133,7 +133,7 @@ def test_a_proof_of_a_position_before_the_book(middle):
 
 def test_a_book_of_bounds(tiny):
     weak, _ = build_book(TINY, 4, weak=True, threads=1, table=1)
-    signs = np.sign(weak.lower) + np.sign(weak.upper)  # of bounds that exclude two of three
+    signs = np.sign(weak.lower) + np.sign(weak.upper)  # from bounds that leave one outcome
     assert np.sign(signs).tolist() == tiny.lower.tolist()
     assert (weak.lower <= tiny.lower).all() and (tiny.upper <= weak.upper).all()
     limited, _ = build_book(GAME, 2, nodes=20, threads=1, table=1)

@@ -1,4 +1,4 @@
-"""Constants: arrays that compiled code reads and does not contain."""
+"""Constants: arrays that compiled code reads instead of containing them."""
 
 import numpy as np
 import pytest
