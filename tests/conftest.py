@@ -46,7 +46,7 @@ def ctrl_c_interrupts():
 def interrupt_soon():
     """A function that sends Ctrl-C to the main thread soon after it begins to wait for a search.
 
-    Without *waiting* it is sent soon, whatever goes on: for searches that end at once.
+    Without *waiting* it is sent soon in any case, for searches that end at once.
     """
     if not hasattr(signal, "pthread_kill"):
         pytest.skip("no signals to a thread")
@@ -76,9 +76,9 @@ def interrupt_soon():
 
 @pytest.fixture
 def heard(interrupt_soon):
-    """A function that repeats a short call until it answers "interrupted", or Ctrl-C is raised.
+    """A function that repeats a short call until it returns "interrupted" or raises Ctrl-C.
 
-    Python drops a Ctrl-C that comes while it frees some object, so it may be pressed again.
+    Python drops a Ctrl-C that arrives while it frees an object, so it may have to be pressed again.
     """
 
     def hear(call):

@@ -96,10 +96,10 @@ Numbers = Annotated[Any, types.int64[::1]]
 def count_faults(
     example: Position, number: int, indices: Numbers, faults: Numbers, buffer: Numbers, room: int
 ) -> int:
-    """Look at some indices of a layer; return how many of them have a position that goes on.
+    """Check some indices of a layer; return how many of them have an unfinished position.
 
     Faults are: moves to a higher layer; moves that no retreat takes back; retreats to positions
-    whose indices are not theirs; and retreats that no move takes back.
+    that their own indices do not lead to; and retreats that no move takes back.
     """
     found = 0
     for wanted in indices:

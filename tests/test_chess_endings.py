@@ -109,9 +109,9 @@ def test_positions_that_are_in_no_layer(text):
 
 
 def images(text):
-    """The texts of all images of a position, also with the players exchanged.
+    """Return the texts of all images of a position, also with the players exchanged.
 
-    Columns exchanged, and without pawns rows exchanged, and both with each other.
+    They have mirrored files and, without pawns, mirrored ranks and exchanged ranks and files.
     """
     board, mover, *rest = text.split()
     for digit in "2345678":

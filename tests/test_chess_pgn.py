@@ -52,9 +52,9 @@ FIGURES = str.maketrans("KQRBN", "♔♕♖♗♘")
 
 
 class Writer:
-    """Plays a random game, and writes it in a random way.
+    """A writer of random games in random styles.
 
-    *plain* keeps to what python-chess reads.
+    With *plain*, it writes only what python-chess reads.
     """
 
     def __init__(self, seed, plain):

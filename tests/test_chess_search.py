@@ -78,7 +78,7 @@ def test_exact_search_is_minimax_after_random_games(exact):
 
 
 def taken_back(board, square, taken):
-    """What the side to move wins at most by taking on a square, where so much stands.
+    """Return the most that the side to move wins by capturing a piece worth *taken* on a square.
 
     Pieces are moved by hand, so pins do not count; a king takes only what is not guarded.
     """

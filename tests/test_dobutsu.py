@@ -182,7 +182,7 @@ def test_player_without_a_move_loses():
 def test_positions_without_drops():
     """Source: research/reproduction.md of github.com/brianhliou/dobutsu-shogi @9faa7f3.
 
-    Positions in which the mover wins at once are counted, and what follows from them is not.
+    Positions in which the mover wins at once are counted, but their successors are not.
     """
     found, left = {canonical(start("vanish"))[0]}, [start("vanish")]
     while left:

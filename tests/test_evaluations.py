@@ -1,4 +1,4 @@
-"""Evaluations of a user's own: functions in files, and what messages say of those that are none."""
+"""User-defined evaluations: functions in files, and the messages about invalid ones."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run_cutnode(*args):
 
 def test_a_function_in_a_file_estimates(file):
     game = load_game("tictactoe")
-    taken = game.parse("5")  # the centre, by the other player
+    taken = game.parse("5")  # the centre, taken by the opponent
     assert minimax(taken, 0, evaluation="own_estimates.py:centre").value == -3
     import own_estimates
 

@@ -1,4 +1,4 @@
-"""What a programmer types first works: names of games, boards, results, the package cutnode."""
+"""A programmer's first attempts work: names of games, boards, results, the package cutnode."""
 
 from __future__ import annotations
 

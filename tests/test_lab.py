@@ -1,4 +1,4 @@
-"""The laboratory: that its counts are those of the searches, and what its commands print."""
+"""The laboratory: its counts equal the counts of the searches, and its commands print them."""
 
 from __future__ import annotations
 

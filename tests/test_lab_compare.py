@@ -1,4 +1,4 @@
-"""Comparisons of settings and of versions; players in processes of their own."""
+"""Comparisons of settings and of versions; players in separate processes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def other(tmp_path):
 
 @pytest.fixture(scope="module")
 def study():
-    """A default search beside one with few techniques, by two workers."""
+    """A default search and a search with few techniques, by two workers."""
     return compare(TICTACTOE, "default", FEW, SOME, depth=5, pairs=0, runs=1, workers=2)
 
 
@@ -130,7 +130,7 @@ def test_a_plot_has_both(study):
 
 
 class Again(Follower):
-    """Remembers samples, as a file of an interrupted study does, and stops it once more."""
+    """A follower that remembers samples, as an interrupted study's file does, and stops again."""
 
     def __init__(self, samples, stop_at=None):
         self.samples = samples
@@ -145,7 +145,7 @@ class Again(Follower):
 
 
 def test_what_was_interrupted_is_kept_and_goes_on(study):
-    known = study.samples[:5]  # of two positions, and of half a third
+    known = study.samples[:5]  # of two positions, and half of a third
     options = {"depth": 5, "pairs": 0, "runs": 1}
     stopped = compare(TICTACTOE, "default", FEW, SOME, progress=Again(known, 4), **options)
     assert all(sample in stopped.samples for sample in known[:4])

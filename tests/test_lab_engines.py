@@ -31,7 +31,7 @@ def test_engines_prove_and_play():
 
 
 def match_of(pairs):
-    """Return a match of so many pairs of 0, 1/2, 1, 3/2 and 2 points, with few draws."""
+    """Return a match with these counts of pairs of 0, 1/2, 1, 3/2 and 2 points, with few draws."""
     draws = pairs[1] + pairs[3]
     wins = pairs[2] + pairs[3] + 2 * pairs[4]
     return MatchResult(

@@ -1,4 +1,4 @@
-"""What becomes of studies of the laboratory: tables, plots, pages, files, and the same again."""
+"""Output of the laboratory's studies: tables, plots, pages, files, and repetitions."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def study():
 
 @pytest.fixture(scope="module")
 def several():
-    """Some positions, so that figures have intervals."""
+    """A study of several positions, so that figures have intervals."""
     return ablation(SOME, 4, techniques=("table", "killers"), runs=1, workers=1)
 
 
@@ -163,7 +163,7 @@ def test_files_are_written_whole(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
 def test_only_files_are_replaced(tmp_path):
-    """Not a device, which root could, nor a link."""
+    """Neither a device, which root could replace, nor a link."""
     pipe, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "file"
     os.mkfifo(pipe)
     link.symlink_to(file)
@@ -195,7 +195,7 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
     assert data["notes"][-1] == INTERRUPTED
 
 
-# Forms
+# Formats
 
 
 def test_json_is_as_its_schema_says(several, tmp_path):
@@ -279,7 +279,7 @@ GLYPHS = {
     **dict.fromkeys("cez", 472) | dict.fromkeys("kvxy", 561) | dict.fromkeys("bdhnpu", 590),
     **{"m": 885, "w": 767, "%": 885, "+": 826},
 }
-"""Widths in Computer Modern of 8 points, in thousandths of them; all others are 531."""
+"""The widths in Computer Modern at 8 points, in thousandths; all other characters have 531."""
 
 
 def latex_sizes(text):
@@ -360,11 +360,11 @@ def test_no_line_hides_another():
     assert [text.get_text() for text in axes.texts] == ["c", "a", "b"]
 
 
-# While it is measured
+# During measurement
 
 
 class Watching(Follower):
-    """Knows what is measured, and ends the process after so many samples."""
+    """A follower that notes what is measured, and ends the process after some samples."""
 
     def __init__(self, journal, most):
         self.journal, self.most, self.measured = journal, most, []
@@ -456,7 +456,7 @@ def test_a_terminal_shows_rows_as_they_come(several, monkeypatch):
     assert "+ table" in shown and "+ killers, 3 of 5" in shown
 
 
-# The same again
+# Repetition
 
 
 def test_the_same_again(several, tmp_path):

@@ -73,7 +73,7 @@ def test_signed_ranks_of_darwins_plants():
 
 
 def test_signed_ranks_with_ties_and_zeros_are_counted():
-    """Of the 16 signs of 1, 1, 2, 2 two give a sum as far out as 0, and six one as far as 1.5."""
+    """Of the 16 sign patterns of 1, 1, 2, 2, two are as extreme as 0, and six as extreme as 1.5."""
     assert wilcoxon([1, 1, 2, 2, 7], [0, 0, 0, 0, 7]) == 2 / 16
     assert wilcoxon([0, 1, 2, 2], [1, 0, 0, 0]) == 6 / 16
     assert wilcoxon([3, 3], [3, 3]) == 1
@@ -125,7 +125,7 @@ def test_intervals_that_are_none():
 
 
 def test_intervals_hold_the_mean_as_often_as_they_say():
-    """Of 200 samples of 30 from a skew distribution; the percentiles alone hold it less often."""
+    """Of 200 samples of 30 from a skewed distribution; plain percentiles hold it less often."""
     random = np.random.default_rng(4)
     held = 0
     for _ in range(200):
@@ -372,7 +372,7 @@ def test_what_was_measured_is_kept_when_processes_are_interrupted():
 
 
 def ending():
-    """Return an answer to tasks that one of them does not survive."""
+    """Return a function that answers tasks and does not survive one of them."""
     return lambda task: os._exit(3) if task == 2 else -task
 
 
@@ -386,7 +386,7 @@ def test_a_process_that_ends_is_told_of():
 
 
 def dying():
-    """Return an answer to tasks that says which process and which group gave it."""
+    """Return a function that answers tasks with its process and its process group."""
 
     def answer(task):
         if task == "die":
@@ -409,7 +409,7 @@ def test_a_process_that_is_killed_is_told_of(monkeypatch):
         child.join()  # it ends between two tasks
         with pytest.raises(CutnodeError, match=r"before its time \(exit code -9\)") as caught:
             list(processes.answers(["live"]))
-        caught.value.itself = caught.value  # as a cycle it is freed by the collector
+        caught.value.itself = caught.value  # a cycle, freed by the garbage collector
     del caught
     ignored = []
     monkeypatch.setattr(sys, "unraisablehook", lambda event: ignored.append(event.exc_value))
@@ -490,11 +490,11 @@ def test_numbers_of_workers_that_make_no_sense(workers):
             experiment(SOME, 3, workers=workers)
 
 
-# What happens in nodes
+# Node statistics
 
 
 def counted_nodes(*arguments):
-    """The rows of the study, by part and name; compiled in a process of its own."""
+    """Return the rows of the study by part and name; they are compiled in a separate process."""
     command = [sys.executable, "-W", "error", "-m", "cutnode", "lab", "nodes", *map(str, arguments)]
     output = subprocess.check_output([*command, "--json", "--quiet"], text=True, cwd=ROOT)
     study = json.loads(output)
@@ -505,7 +505,7 @@ def counted_nodes(*arguments):
 @pytest.mark.slow
 @pytest.mark.long
 def test_nodes_are_those_of_the_search():
-    """Watched or not, the same nodes; and what is counted by parts adds up."""
+    """Observed or not, the search visits the same nodes, and the counts of all parts add up."""
     study, rows = counted_nodes("tictactoe", "5", "--depth", 8, "--table-mb", 1)
     start = TICTACTOE.parse("5")
     counts = Searcher(start, table=1).search(start, depth=8).statistics

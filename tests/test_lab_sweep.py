@@ -1,4 +1,4 @@
-"""Sweeps: a parameter of the search through a range, or two."""
+"""Sweeps of one or two parameters of the search through a range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies of theory: counts that formulas and plain searches confirm."""
+"""Studies of theory: counts confirmed by formulas and plain searches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TREE = load_game("uniform:4x12,random").start()
 
 
 def of(study, **wanted):
-    """The rows with some figures."""
+    """Return the rows with the *wanted* figures."""
     return [row for row in study.rows if wanted.items() <= row.items()]
 
 
@@ -110,7 +110,7 @@ def test_studies_of_no_theory(options, message):
 @pytest.mark.long
 @pytest.mark.slow
 def test_minimal_tree_of_a_uniform_tree():
-    """Knuth and Moore's, whatever the values; nothing is reached twice, so the graph too."""
+    """Knuth and Moore's formula, whatever the values; no transpositions, so the graph agrees."""
     study = minimal_graph(trees(2), (1, 4, 5), searches=("plain", "exact"))
     for name in ("minimal tree", "minimal graph"):
         rows = of(study, search=name)
@@ -149,7 +149,7 @@ def test_minimal_tree_is_no_smaller_than_a_proof():
         return alphabeta(position, left, soonest=False).value
 
     def fewest(position, left, at_least, at_most):
-        """The nodes of the smallest proof of one bound of the score."""
+        """Return the number of nodes in the smallest proof of one bound of the score."""
         if left == 0 or outcome(position)[0]:
             return 1
         children = [play(position, move) for move in legal_moves(position)]

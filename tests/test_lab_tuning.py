@@ -1,4 +1,4 @@
-"""Fitting parameters: SPSA, what moves lose, and the command from end to end."""
+"""Fitting parameters: SPSA, the losses of moves, and the command from end to end."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_spsa_stays_where_nothing_changes():
     assert search.mean() == [1.0]
 
 
-# Parameters, and what moves lose
+# Parameters, and the losses of moves
 
 
 def test_parameters_are_those_of_selective_techniques_in_use():
@@ -163,7 +163,7 @@ def test_the_same_seed_finds_the_same(study):
 
 
 class Stopping(Journal):
-    """Keeps so many samples of a study, and then stops it."""
+    """A journal that stops a study after some samples."""
 
     left = 14
 
@@ -275,7 +275,7 @@ def test_pairs_of_a_step_differ_by_positions_and_luck(monkeypatch):
 
 
 class Choosing:
-    """Gives choices whose scores are those of a list."""
+    """A player whose choices have the scores of a list."""
 
     def __init__(self, values):
         self.values = iter(values)
@@ -293,9 +293,9 @@ class Choosing:
     [
         ([600, -600] * 9, 5, 1.0),
         ([-600, 600] * 9, 5, 0.0),
-        ([600, 600] * 9, 9, 0.5),  # both think that they win
+        ([600, 600] * 9, 9, 0.5),  # both think that they are winning
         ([100, 600, -600, 600, -600, 600, -600, 600, -600], 6, 0.0),
-        ([600, 0, 600, 0, 600, 0, 600, 0, 600], 9, 0.5),  # only one thinks so
+        ([600, 0, 600, 0, 600, 0, 600, 0, 600], 9, 0.5),  # only one of them thinks so
         ([None] * 9, 9, 0.5),
     ],
 )
@@ -309,7 +309,7 @@ def test_a_lead_that_both_players_see_ends_a_game(values, plies, score):
 @pytest.mark.parametrize(
     ("constants", "value", "winner"),
     [
-        ({"DECISIVE": True}, 25_000, 0),  # the largest estimate
+        ({"DECISIVE": True}, 25_000, 0),  # the largest evaluation
         ({"DECISIVE": True}, 25_001, 1),
         ({"DECISIVE": False}, 10**6, 0),
         ({"DECISIVE": False, "UNIT": 10}, 49, 0),

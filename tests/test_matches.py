@@ -1,4 +1,4 @@
-"""Matches: statistics beside published and hand-computed figures, openings, games, processes."""
+"""Matches: statistics compared with published figures, openings, games, processes."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_likelihood_ratio_is_near_its_approximation():
 
 
 def test_mean_and_error_by_hand():
-    """Two pairs of 1 and two of 2 points: mean 3/4, variance 1/16, of the mean 1/64."""
+    """Two pairs of 1 and two of 2 points: mean 3/4, variance 1/16, variance of the mean 1/64."""
     assert mean_and_error((0, 0, 2, 0, 2)) == (0.75, 0.125)
     result = result_of((0, 0, 2, 0, 2))
     assert (result.score, result.games) == (0.75, 8)
@@ -124,7 +124,7 @@ def test_equal_pairs_have_no_error_bars():
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert (data["score"], data["elo"], data["elo_low"], data["los"]) == (1.0, None, None, None)
     assert "too few for error bars" in str(result)
-    low, high = result.score_interval  # of 5 tries that succeeded (Wilson)
+    low, high = result.score_interval  # of 5 successes in 5 trials (Wilson)
     assert (low, high) == (pytest.approx(5 / (5 + 1.959964**2)), 1.0)
     assert result_of((0, 0, 2, 0, 2)).score_interval == pytest.approx((0.505, 0.995), abs=1e-3)
     nothing = result_of((0, 0, 0, 0, 0))
@@ -215,7 +215,7 @@ def test_processes_do_not_change_the_result():
 
 
 def test_failure_in_a_process_is_the_callers(tmp_path):
-    """A game that says too little of its length; its moves are found to the end."""
+    """A game with too small a MAX_PLIES; its moves are found up to the end."""
     source = (ROOT / "games" / "tictactoe.py").read_text()
     path = tmp_path / "odd_tictactoe.py"
     path.write_text(source.replace("return str(move + 1)", "raise GameError('no text')"))
@@ -308,7 +308,7 @@ def test_a_script_on_standard_input_has_processes():
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
 def test_ctrl_c_reaches_all_processes():
-    """As at a terminal: those that play leave it to the one that waits."""
+    """As at a terminal: the playing processes leave it to the waiting one."""
 
     def progress(result):
         if result.games == 100:

@@ -1,4 +1,4 @@
-"""Small games with the mistakes of a first game: each is told in one line that names it."""
+"""Small games with beginners' mistakes: each is reported in one line that names it."""
 
 import re
 from random import Random
@@ -292,7 +292,7 @@ GAMES = {
 MORE = "\n\n"
 
 FINDINGS = [
-    # In place.
+    # In-place changes.
     ("board", "child = position.copy()", "child = position", "play", "it changes the position"),
     (
         "board",
@@ -464,7 +464,7 @@ FINDINGS = [
         "the same key",
     ),
     ("clobber", "(move % 4 ^ 1)) if", "(move % 4)) if", "canonical_move", "that is no move of"),
-    # Turns, chance, and positions that come back.
+    # Turns, chance, and repeated positions.
     ("again", "return position.player", "return 1 + position.player", "turn", "is 2, not 0 or 1"),
     ("again", "return position.player", "position.player", "turn", "is None, not a whole number"),
     (
@@ -620,7 +620,7 @@ FINDINGS = [
         *("evaluate", "is None, not a whole number (is a return missing?)"),
     ),
 ]
-"""A game, what of it is replaced by what, and the verb and the words of a finding."""
+"""A game, the source text to replace, its replacement, and the verb and words of the finding."""
 
 REFUSED = [
     (
@@ -659,7 +659,7 @@ REFUSED = [
     ("board", '"o": "second player"}', '"o": "second player"}, players=("x", "o")', "a dictionary"),
     ("nim", "left: int = 10", "left: int", "give left a default, or define start(variant)"),
 ]
-"""A game, what of it is replaced by what, and the words with which nothing takes it."""
+"""A game, the source text to replace, its replacement, and the words with which it is refused."""
 
 WARNINGS = [
     (
@@ -756,12 +756,12 @@ WARNINGS = [
         "drop it",
     ),
 ]
-"""The same, of a warning."""
+"""The same, with the words of a warning."""
 
 
 @pytest.fixture
 def written(tmp_path, request):
-    """Write a game into a file of its own, with some of it replaced."""
+    """A function that writes a game into its own file, with some of its source replaced."""
 
     def write(name, old="", new=""):
         source = GAMES[name]
@@ -815,7 +815,7 @@ def test_warnings(written, name, old, new, verb, words):
 
 @pytest.mark.parametrize(("name", "old", "new", "verb", "words"), FINDINGS, ids=ids(FINDINGS))
 def test_solving_has_no_traceback(written, name, old, new, verb, words):
-    """A mistake that a proof comes across ends it with one line."""
+    """If a proof comes across a mistake, it ends with one line."""
     start = [".........x"] if name == "board" else []
     command = ["solve", "--nodes", "300", written(name, old, new), *start]
     answer = CliRunner().invoke(main, command)
@@ -865,7 +865,7 @@ def test_searches_refuse_rules_that_work_in_place(written, ask):
 
 
 def test_dice_games_can_go_on_for_ever(written):
-    """A player who may stay is not asked to for longer than any line."""
+    """A player who may stay is not asked to for longer than the longest line."""
     file = written("dice", "position.left - position.roll - move", "position.left - move")
     report = examine(load_game(file), games=6)
     assert report.findings == report.warnings == []
@@ -879,7 +879,7 @@ def test_positions_without_moves_are_named_by_tablebases(written):
 
 
 def test_a_check_ends_where_few_positions_have_a_huge_tree(written):
-    """Minimax without a table would take 3 ** 40 nodes."""
+    """Minimax without a table would visit 3 ** 40 nodes."""
     file = written("nim", "    return Position(position.left - move)", WIDE_PLAY)
     game = load_game(file)
     sample = Sample(game, Random(0))

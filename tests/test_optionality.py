@@ -1,4 +1,4 @@
-"""Optionality: advantages and weights, presets, compiled code that serves all weights, features."""
+"""Optionality: advantages and weights, presets, one compilation for all weights, features."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def styles(count):
     "plain", [True, pytest.param(False, marks=[pytest.mark.slow, pytest.mark.long])]
 )
 def test_search_is_minimax_with_the_same_weights(table, plain):
-    """With one table for all: entries of other weights must not be found."""
+    """One table serves all searches: entries of other weights must not be found."""
     game = load_game("breakthrough:3x4", plain=plain)
     position = game.start()
     values = set()
@@ -233,7 +233,7 @@ def test_nothing_is_kept():
 
 @compiled
 def evaluate_freedom(position):
-    """A rule that counts moves in compiled code."""
+    """Return the number of moves, counted in compiled code."""
     return count_moves(position)
 
 
@@ -251,7 +251,7 @@ def test_moves_are_counted_in_compiled_code():
 
 
 def both(count, position, other):
-    """What the mover and the other have, in turns."""
+    """Return what the mover and the opponent have, alternately."""
     pairs = zip(count(position), count(other), strict=True)
     return [number for pair in pairs for number in pair]
 

@@ -1,4 +1,4 @@
-"""Techniques from outside the engine: files of a user's, with hooks that nodes call."""
+"""Techniques from outside the engine: user files with hooks that nodes call."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ BARE = FILE.parents[1] / "drops.py"
 
 
 def searched(techniques, *, plain=True, depth=5, **options):
-    """The result of a search; in plain Python, which needs no compiler for each set of hooks."""
+    """Return the result of a search, in plain Python to avoid compiling each set of hooks."""
     game = load_game(SMALL, plain=plain)
     searcher = Searcher(game, table=1, techniques=techniques, evaluation="own", **options)
     return searcher.search(game.start(), depth=depth)
@@ -62,12 +62,12 @@ def run(*arguments):
     return CliRunner().invoke(main, [*map(str, arguments)])
 
 
-# What hooks do
+# Effects of hooks
 
 
 @pytest.mark.slow
 def test_plain_python_visits_the_same_nodes():
-    """And its counters count the same."""
+    """Its counters count the same, too."""
     quick, plain = (searched([*BASIC, *IDEAS], plain=plain) for plain in (False, True))
     assert quick.nodes == plain.nodes
     assert quick.value == plain.value
@@ -85,7 +85,7 @@ def test_exact_ones_keep_the_score_of_minimax():
 
 
 def test_the_engines_own_techniques_can_be_written_with_hooks():
-    """Reverse futility pruning from outside visits the nodes of the one inside."""
+    """User-defined reverse futility pruning visits the same nodes as the built-in one."""
     inside = searched([*BASIC, "reverse_futility"], depth=7)
     outside = searched([*BASIC, ideas.far_above], depth=7)
     assert inside.statistics.reverse_cutoffs > 0
@@ -160,7 +160,7 @@ def test_a_plan_and_a_decision_are_values():
     assert "static_eval" in NodeInfo._fields
 
 
-# What is refused
+# Refusals
 
 
 @compiled
@@ -381,7 +381,7 @@ def test_parameters_are_listed():
 @compiled_only
 @pytest.mark.slow
 def test_an_edited_technique_is_compiled_anew(tmp_path):
-    """And one that was not edited is loaded."""
+    """A technique that was not edited is loaded."""
     file = tmp_path / "edited.py"
     source = (
         "from cutnode import Technique, compiled\n\n"

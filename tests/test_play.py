@@ -1,4 +1,4 @@
-"""Playing in the terminal, by scripts: moves, commands, saved games, and how it ends."""
+"""Playing in the terminal, by scripts: moves, commands, saved games, and endings."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ GAME = load_game("tictactoe")
 
 
 def play(*args, script=""):
-    """What is shown, and the exit code."""
+    """Return the result of the command: its output and exit code."""
     result = CliRunner().invoke(main, ["play", *map(str, args)], input=script)
     assert result.exception is None or isinstance(result.exception, SystemExit)
     return result
 
 
 class Script:
-    """A view that writes what it is told and remembers what it is shown."""
+    """A view that replays a script and remembers what it is shown."""
 
     def __init__(self, *lines):
         self.lines = list(lines)
@@ -54,7 +54,7 @@ def session(*players, game=GAME, name="tictactoe", start="", seed=0):
 
 
 def people(*script, **options):
-    """Two people play as written; returns the session and what was shown."""
+    """Let two people play a script; return the session and what was shown."""
     view = Script(*script)
     played = session(PERSON, PERSON, **options)
     assert played.run(view)
@@ -71,7 +71,7 @@ def test_game_is_won_and_ends():
 
 
 def test_person_against_the_engine():
-    """Random replies of a person lose to an expert, whoever begins."""
+    """A person's random replies lose to an expert, whoever begins."""
     for side in ("--first", "--second"):
         script = "\n".join("123456789" * 2) + "\n"
         result = play("tictactoe", side, "--level", "expert", "--seed", 1, script=script)
@@ -121,7 +121,7 @@ def test_repetition_is_told():
     assert shown[-3].endswith("draw: the position repeats")
 
 
-# What a person writes
+# Input
 
 
 def test_wrong_moves_get_another_try():
@@ -219,7 +219,7 @@ def test_interrupted_command_returns_to_the_prompt(monkeypatch):
 
 @pytest.fixture
 def interrupted(monkeypatch):
-    """Every thought of an engine ends by Ctrl-C."""
+    """Interrupt every search of an engine, as Ctrl-C would."""
     choose = EnginePlayer.choose
     monkeypatch.setattr(
         EnginePlayer,

@@ -1,4 +1,4 @@
-"""Players: levels, strengths and configurations, and games as they are played."""
+"""Players: levels, strengths and configurations, and the games they play."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_same_seed_same_game(text):
 
 @pytest.mark.parametrize("text", PLAYERS)
 def test_choice_depends_on_position_and_seed_alone(text):
-    """A game can be played again from its middle."""
+    """A game can be replayed from its middle."""
     player, opponent = make_player(GAME, text), make_player(GAME, "random")
     record = play_game((player, opponent), GAME.start(), seed=3)
     for number in reversed(range(0, len(record.steps), 2)):
@@ -54,7 +54,7 @@ def test_choice_depends_on_position_and_seed_alone(text):
 
 @pytest.mark.parametrize("text", PLAYERS)
 def test_moves_are_legal_to_the_end(text):
-    """``play_game`` refuses others."""
+    """``play_game`` refuses illegal moves."""
     player = make_player(GAME, text)
     for seed in range(10):
         assert play_game((player, player), GAME.start(), seed=seed).ending() == "rules"
@@ -127,11 +127,11 @@ def test_wins_and_losses_in_one_are_seen(strength):
     for seed in range(30):
         player.new_game(seed)
         assert player.choose(GAME.parse("1425")).move == 2  # completes the row
-        assert player.choose(GAME.parse("142")).move == 2  # stops the other's
+        assert player.choose(GAME.parse("142")).move == 2  # blocks the opponent's
 
 
 def test_strength_rises():
-    """Against an expert, in losses of 20 games; 20 sees all that one move does."""
+    """Losses against an expert in 20 games; strength 20 sees everything within one move."""
     losses = []
     for strength in (0, 10, 100):
         players = make_player(GAME, f"strength={strength}"), make_player(GAME, "level=expert")
@@ -278,7 +278,7 @@ def test_illegal_choices_are_the_players_fault():
         play_game((Cheat(), Cheat()), GAME.start(), seed=1)
 
 
-# Measured
+# Measured strength
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""ProbCut: it cuts where shallow scores tell deep ones, and nowhere else."""
+"""ProbCut: it cuts where shallow scores predict deep ones, and nowhere else."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_where_shallow_scores_are_true_nothing_is_lost(depth):
 
 @compiled_only
 def test_a_game_that_tells_no_deviation_is_searched_as_before():
-    """The same tree as one of ``uniform``, whose search knows nothing of ProbCut."""
+    """The same tree as a game of ``uniform``, whose search does not use ProbCut."""
     twin = load_game("uniform:5x12,ordered=75", plain=True).start()._replace(value=START.value)
     for exact in (True, False):
         techniques = choose(type(twin), None, exact=exact)
@@ -66,7 +66,7 @@ def test_a_game_that_tells_no_deviation_is_searched_as_before():
 
 @compiled_only
 def test_what_foretelling_saw_does_not_count_against_a_proof():
-    """At the end of the tree scores are proven, with and without it."""
+    """At the end of the tree scores are proven, with and without ProbCut."""
     for text in ("0 1 2 3 4 0", "4 3 2 1 0 0 1"):
         position = STEADY.parse(text)
         result = Searcher(START, techniques=SOUND | {"probcut"}).search(position, depth=12)

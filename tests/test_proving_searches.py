@@ -1,4 +1,4 @@
-"""Searches that try a proof on their way: what they find, when, and what is left if it fails."""
+"""Searches that also try a proof: what they find, when, and what remains if it fails."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_a_game_says_its_share(monkeypatch):
         ProvingSearcher(PLAIN, table=1, ready=False)
 
 
-# Ends
+# Reasons for ending
 
 
 def test_an_event_ends_it():
@@ -254,7 +254,7 @@ def test_pondering_tries_none():
     assert result.statistics.proof_nodes == 0
 
 
-# Where it is said
+# Reports
 
 
 def test_engines_and_players_take_it():

@@ -1,4 +1,4 @@
-"""What the README shows is true: its examples run, its game is a game."""
+"""The README is true: its examples run, and its game is a game."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Searched trees: what is recorded is what was searched, what is shown fits, drawings parse.
+"""Searched trees: recordings match the search, shown parts fit, and drawings parse.
 
-This file is a game as well: the tree of the textbooks.  Rules: one of three moves at the
-root, one of three after it; the game is over then, and its value is that of the leaf.
+This file is also a game: the textbook tree.  Rules: one of three moves at the root, one of three
+after it; then the game is over, with the value of the leaf.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MAX_MOVES, MAX_PLIES = 3, 2
 
 
 class Place(NamedTuple):
-    """The moves that led here."""
+    """A node, given by the moves that led to it."""
 
     path: tuple[int, ...] = ()
 
@@ -149,7 +149,7 @@ GAMES = {
 
 
 def everything(position, depth, **options):
-    """A tree of which all is shown."""
+    """Return a tree that is shown completely."""
     return record_tree(position, depth, plies=99, width=999, size=99_999, **options)
 
 
@@ -181,7 +181,7 @@ def test_recording_changes_nothing(name):
 @pytest.mark.parametrize("search", ["alphabeta", "minimax"])
 @pytest.mark.parametrize("name", GAMES)
 def test_plain_trees_are_whole(name, search):
-    """Each node once, and each value the best of its children's."""
+    """Each node occurs once, and each value is the best of its children's values."""
     text, depth = GAMES[name]
     depth = 2 if name.startswith("breakthrough") else 3
     tree = everything(load_game(name, plain=True).parse(text), depth, search=search)
@@ -201,7 +201,7 @@ def test_plain_trees_are_whole(name, search):
 
 @pytest.mark.parametrize("options", [{}, {"driver": "mtdf"}, {"techniques": ["pvs", "deepening"]}])
 def test_bounds_hold(options):
-    """In an exact search each node says the truth about plain minimax."""
+    """In an exact search, each node's bound agrees with plain minimax."""
     game = load_game("kalah", plain=True)
     tree = everything(game.parse(""), 3, exact=True, **options)
     checked = 0
@@ -245,7 +245,7 @@ REASONS = {
 
 
 def told(*trees):
-    """All reasons that trees give, of ends and of moves left out."""
+    """Return all reasons in some trees, for ends and for moves left out."""
     nodes = [node for tree in trees for node in tree.root.walk()]
     return {node.reason for node in nodes}, {u.reason for node in nodes for u in node.unsearched}
 
@@ -273,7 +273,7 @@ def test_reasons_of_the_search():
 
 
 def test_all_moves_are_accounted_for():
-    """What is not searched is told, so that no legal move is missing."""
+    """Moves that are not searched are listed, so that no legal move is missing."""
     for name, text, depth in (("kalah", "", 6), ("breakthrough", "", 4)):
         game = load_game(name, plain=True)
         for node in everything(game.parse(text), depth).root.walk():
@@ -294,7 +294,7 @@ def test_repetition():
 
 
 def test_turns_of_several_actions():
-    """The player of a node is who moves there, not whose ply it is."""
+    """The player of a node is the one who moves there, whatever the parity of its ply."""
     tree = everything(isola.Position(), 2, search="minimax", depth_in="actions")
     assert [node.player for node in tree.root.children] == ["max"] * len(tree.root.children)
     values = [node.value for node in tree.root.children]
@@ -412,7 +412,7 @@ def test_bad_arguments_together(big):
 
 @pytest.fixture
 def awkward(monkeypatch):
-    """A tree whose moves are called as no drawing likes it."""
+    """A tree whose moves have names that are awkward for every drawing."""
     names = ('"<&>\\', "#1;]}|-->", "- 1. end `x`")
     game = plain_copy(load_game("tictactoe").module)
     monkeypatch.setattr(game, "move_text", lambda position, move: names[move % 3])

@@ -1,4 +1,4 @@
-"""``engine="auto"``: a trial says whether alpha-beta or Monte Carlo tree search is asked."""
+"""``engine="auto"``: a trial decides between alpha-beta and Monte Carlo tree search."""
 
 from __future__ import annotations
 

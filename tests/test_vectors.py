@@ -1,4 +1,4 @@
-"""Vectors of small numbers: compiled and in plain Python alike."""
+"""Vectors of small numbers: the same compiled and in plain Python."""
 
 import numpy as np
 import pytest
