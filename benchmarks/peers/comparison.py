@@ -231,7 +231,7 @@ def _agreement(program: Program, count: Count, reference: Count) -> str:
 
 
 def _plain(score: float) -> float:
-    """Return a score in the form that all programs share: only the winner, without rounding errors."""
+    """Return a score in the form shared by all programs: only the winner, without rounding errors."""
     return max(-WIN, min(round(score, 6), WIN))
 
 

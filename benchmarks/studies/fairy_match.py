@@ -43,7 +43,7 @@ def opening(start: Any, chosen: random.Random) -> list[int]:
 
 
 def points(searcher: Any, peer: UciProgram, line: list[int], first: bool, seconds: float) -> int:
-    """Play a game after an opening; return 1 if the searcher, who moves *first* or second, wins it."""
+    """Play a game after an opening; return 1 if the searcher wins it, moving *first* or second."""
     position: Any = load_game("breakthrough").start()
     texts = []
     for move in line:

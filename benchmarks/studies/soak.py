@@ -259,7 +259,7 @@ async def ask_about_variants(count: int) -> None:
         if number % 10 == 0 or number <= settings.most_games:
             told = ", ".join(f"{times} {answer}" for answer, times in said.items())
             print(f"{resident():7.0f} MiB after {number:3} variants: {told}", flush=True)
-    print(f"at most {most:.0f} MiB; {settings.most_memory} MiB were said")
+    print(f"at most {most:.0f} MiB; {settings.most_memory} MiB were promised")
     if most > settings.most_memory:
         sys.exit("the service takes more memory than it says")
     if said["answered"] != len(QUESTIONS) * min(count, settings.most_games):
