@@ -107,7 +107,7 @@ def layers(variant):
     "variant", ["2x5", *(pytest.param(v, marks=pytest.mark.slow) for v in ("2x6", "3x4"))]
 )
 def test_all_positions(variant):
-    """What bounds, candidates and similar verbs claim about every position of a small board."""
+    """The claims of bounds, candidates and similar verbs about all positions of a small board."""
     values, classes, keys = {}, {}, {}
     for layer in reversed(layers(variant)):
         for position in layer - values.keys():

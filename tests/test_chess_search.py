@@ -1,4 +1,4 @@
-"""What chess adds to the search: exchanges, checks, draws by rule, and the game so far."""
+"""Chess's additions to the search: exchanges, checks, draws by rule, and the game so far."""
 
 from random import Random
 

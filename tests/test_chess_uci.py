@@ -113,7 +113,7 @@ def fields(line):
     ) | {"pv": moves.split()}
 
 
-# What needs no search
+# Commands without a search
 
 
 class Deaf:

@@ -397,5 +397,5 @@ def test_tasks_that_run_end_when_they_are_cancelled(client):
     solve_split(client, start, plies=1, table=16, stop=stop, progress=stop_when_both_run)
     deadline = time.monotonic() + 60
     while any(client.run(running).values()):
-        assert time.monotonic() < deadline, "tasks go on that nobody waits for"
+        assert time.monotonic() < deadline, "tasks keep running that nobody waits for"
         time.sleep(0.02)

@@ -391,7 +391,7 @@ def test_options_that_do_not_exist(engine):
     assert engine.search(EMPTY, depth=1).depth == 1
 
 
-# What is accepted and returned
+# Accepted and returned values
 
 
 def resident():

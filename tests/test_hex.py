@@ -197,7 +197,7 @@ def test_puzzles(variant, text, winner, wins):
 
 @pytest.mark.parametrize(("text", "mover"), [("3", "x"), ("3", "o"), ("7x4", "o"), ("9x8", "x")])
 def test_results_of_random_games(text, mover):
-    """The win rate equals that of games played out from a position with some stones."""
+    """The win rate is the same as in games played out from a position with some stones."""
     dice, position = Random(text + mover), start(text)
     stones = dice.sample(range(position.AREA), position.AREA // 3)
     first, second = (sum(1 << cell for cell in stones[side::2]) for side in (0, 1))

@@ -69,7 +69,7 @@ def positions_of(variant):
 
 @pytest.mark.parametrize("variant", ["3x3x3", "3x2x2", "5x2x3", "6x1x3"])
 def test_all_positions(variant):
-    """What bounds, candidates and similar verbs claim about every position of a small board."""
+    """The claims of bounds, candidates and similar verbs about all positions of a small board."""
     values, classes, keys = {}, {}, {}
     for position in positions_of(variant):
         over, value = outcome(position)

@@ -138,7 +138,7 @@ def test_horizon():
     ] * 3
 
 
-# What is recorded is what is searched
+# The recording matches the search
 
 GAMES = {
     "tictactoe": ("519", 5),

@@ -45,7 +45,7 @@ Source: the tests of solved-games (B. Liou), in Rust.
     "side", ["2", "3", pytest.param("4", marks=[pytest.mark.slow, pytest.mark.long])]
 )
 def test_all_positions(side):
-    """What bounds, candidates and similar verbs claim about every position of a small board."""
+    """The claims of bounds, candidates and similar verbs about all positions of a small board."""
     layers, values, classes = [{start(side)}], {}, {}
     while layers[-1]:
         layers.append({play(p, move) for p in layers[-1] for move in legal_moves(p)})
@@ -146,7 +146,7 @@ def test_a_threat_leaves_one_move():
 
 @pytest.mark.parametrize("text", ["4", "7"])
 def test_results_of_random_games(text):
-    """The win rate equals that of games played out from a board with some stones."""
+    """The win rate is the same as in games played out from a board with some stones."""
     dice, position = Random(text), start(text)
     while outcome(position)[0] or position == start(text):
         position = start(text)

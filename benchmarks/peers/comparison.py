@@ -51,14 +51,14 @@ COLUMNS = (
     Column("game"),
     Column("depth", "plies", "d"),
     Column("program", "package and search"),
-    Column("wins", "flat: all alike; quickest: a quicker win counts more"),
+    Column("wins", "flat: all wins score the same; quickest: quicker wins score higher"),
     Column("nodes", "positions visited", ",d"),
-    Column("agrees", "nodes, move and score are those of cutnode's alpha-beta"),
+    Column("agrees", "whether nodes, move and score equal cutnode's alpha-beta"),
     Column("ms", "CPU time in milliseconds, median", ",.3f", timed=True),
-    Column("least", "CPU time in milliseconds, of the quickest round", ",.3f", timed=True),
-    Column("most", "CPU time in milliseconds, of the slowest round", ",.3f", timed=True),
+    Column("least", "CPU time in milliseconds, fastest round", ",.3f", timed=True),
+    Column("most", "CPU time in milliseconds, slowest round", ",.3f", timed=True),
     Column("rate", "thousand nodes per CPU second", ",.0f", timed=True),
-    Column("ratio", f"CPU time / that of {BASELINE}", ",.1f", timed=True),
+    Column("ratio", f"CPU time relative to {BASELINE}", ",.1f", timed=True),
     Column("note"),
 )
 
@@ -115,7 +115,7 @@ def compare_peers(
     for row in missing:
         study.add_row(row)
     if any(row.get("agrees") == "NO" for row in study.rows):
-        study.add_note("A program disagrees: its times are not those of the same work.")
+        study.add_note("A program disagrees: its times are for different work.")
     return study
 
 
@@ -231,7 +231,7 @@ def _agreement(program: Program, count: Count, reference: Count) -> str:
 
 
 def _plain(score: float) -> float:
-    """Return a score in the form shared by all programs: only the winner, without rounding errors."""
+    """Return a score in the form shared by all programs: only the winner, no rounding errors."""
     return max(-WIN, min(round(score, 6), WIN))
 
 
@@ -282,7 +282,7 @@ def draw(study: Study, figure: Any) -> None:
     rows = [row for row in study.rows if "ratio" in row]
     works = list(dict.fromkeys((row["game"], row["depth"]) for row in rows))
     figure.set_size_inches(PAGE, 0.6 + 1.5 * len(works))
-    figure.set_label("CPU time beside that of cutnode's alpha-beta: median, least and most.")
+    figure.set_label("CPU time relative to cutnode's alpha-beta: median, least and most.")
     grid = figure.subplots(len(works), 1, sharex=True, squeeze=False)
     for work, axes in zip(works, grid[:, 0], strict=True):
         dots = [
@@ -299,4 +299,4 @@ def draw(study: Study, figure: Any) -> None:
         mark_reference(axes, 1)
         axes.set_title(f"{work[0]}, depth {work[1]}")
     grid[-1, 0].set_xlim(right=max(row["ratio"] for row in rows) * 5)  # for its number
-    grid[-1, 0].set_xlabel("CPU time / that of cutnode's alpha-beta, from the least to the most")
+    grid[-1, 0].set_xlabel("CPU time relative to cutnode's alpha-beta, from the least to the most")

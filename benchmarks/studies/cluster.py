@@ -68,7 +68,7 @@ def tell(split: Split, leaf: int, asked: int, yes: bool) -> None:
 
 def measure_nodes() -> None:
     """Compare the nodes of the split search, with one worker and no Dask, to a single solve."""
-    print("nodes of the split search over those of one solve; the driver's own time")
+    print("nodes of the split search relative to a single solve; the driver's own time")
     for name, text in POSITIONS:
         position = load_game(name).parse(text)
         single = solve(position, table=Table(256))

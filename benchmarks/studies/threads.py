@@ -91,7 +91,7 @@ class ThreadTimes:
 
 
 def measure_solves(rounds: int) -> None:
-    print("time to solution of one thread and of two; nodes of two over those of one")
+    print("time to solution with one thread and with two; nodes of two relative to one")
     times = ThreadTimes()
     table = Table(256)
     ratios, ideals = [], []
@@ -126,7 +126,7 @@ def measure_solves(rounds: int) -> None:
 
 
 def measure_proofs(rounds: int) -> None:
-    print("df-pn: time to a proof of one thread and of two; nodes and CPU time of two over one")
+    print("df-pn: time to a proof with one thread and with two; nodes and CPU time relative to one")
     for name, value in PROOFS.items():
         game = load_game(name)
         figures: dict[int, list[tuple[float, float, int]]] = {1: [], 2: []}
@@ -149,7 +149,7 @@ def measure_proofs(rounds: int) -> None:
 
 
 def measure_playouts(rounds: int) -> None:
-    print("Monte Carlo tree search: playouts per second by the clock of one thread and of two")
+    print("Monte Carlo tree search: playouts per second of wall time, with one thread and with two")
     for name, playouts in PLAYOUTS.items():
         game = load_game(name)
         searches = {count: MonteCarlo(game, memory=1 << 30, threads=count) for count in (1, 2)}
