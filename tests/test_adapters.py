@@ -10,11 +10,10 @@ from collections import deque
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 
 from cutnode import CutnodeError, Engine, PositionError, iterate, load_game, match, perft, solve
 from cutnode.adapters import exported, openspiel_game, pettingzoo_env
-from cutnode.cli.main import main
 from cutnode.conformance import check
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.errors import ContractError, GameError
@@ -44,10 +43,6 @@ def easyai():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return needed("easyAI", "easyai")
-
-
-def run(*words):
-    return CliRunner().invoke(main, words)
 
 
 # Games of OpenSpiel ---------------------------------------------------------------------------
@@ -272,9 +267,9 @@ def test_all_that_takes_a_game_takes_one_of_openspiel(pyspiel, tmp_path):
         ("check", name, "--games", "1"),
         ("tree", name, "x(1,1)", "--depth", "2", "--out", str(tmp_path / "tree.svg")),
     ):
-        result = run(*words)
+        result = run_cutnode(*words)
         assert result.exit_code == 0, result.output
-    result = run("solve", "openspiel:kuhn_poker")
+    result = run_cutnode("solve", "openspiel:kuhn_poker")
     assert result.exit_code == 2
     assert "cannot be searched: it is a game of imperfect information" in result.stderr
 

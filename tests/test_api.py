@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import compiled_only
 from positions import EMPTY, GAME, LATE, SEARCHED
 from toys import duel, race
 
@@ -47,8 +48,6 @@ from cutnode.search.options import (
     SearchOptions,
 )
 from cutnode.search.solving import table_for
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 @pytest.fixture(scope="module")

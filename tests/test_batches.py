@@ -18,12 +18,12 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from marks import compiled_only
 
 from cutnode import NO_MOVE, CutnodeError, PositionError, Table, legal_moves, load_game, solve_many
 from cutnode.batches import BatchProgress, read_positions, read_results, run_batch
 from cutnode.batches.journal import Journal
 from cutnode.cli.batch import batch
-from cutnode.compiler.jit import jit_enabled
 from cutnode.compiler.locks import lock
 from cutnode.contract.notes import notes_to
 from cutnode.contract.positions import Packed, as_words
@@ -36,8 +36,6 @@ SETS = Path(__file__).parent.parent / "benchmarks" / "data"
 GAME = load_game("connect4")
 TINY = load_game("tictactoe")
 ABOUT = {"game": "chess", "depth": 3}
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 def of_set(name: str, count: int) -> Packed:

@@ -9,18 +9,16 @@ import threading
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from marks import compiled_only
 
 from cutnode import CutnodeError, Engine, Table, analyse, legal_moves, load_game, solve, solve_many
 from cutnode.batches.books import Book, build_book
 from cutnode.cli.book import book as book_command
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import canonical, moves_again, play
 
 TINY = load_game("tictactoe")
 GAME = load_game("connect4")
 MIDDLE = GAME.parse("44444326555535")
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
+from marks import compiled_only
 from toys import gamble, race
 from toys import pig as compiled_pig
 
@@ -28,8 +29,6 @@ from cutnode import (
     minimax,
     solve,
 )
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.conformance import check
 from cutnode.contract.bits import WORD, Bits, mix
 from cutnode.contract.derived import is_free_move
@@ -53,8 +52,6 @@ from cutnode.kernels.table import (
 from cutnode.kernels.techniques import EXACT, REQUIRED, TECHNIQUES, choose, fits, leave_out
 from cutnode.lab.ablation import ablation
 from cutnode.lab.depths import depths
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 pig = load_game("toys.pig", plain=True).module
 
@@ -526,10 +523,6 @@ def test_games_of_both_kinds_share_a_table():
 
 
 # On the command line
-
-
-def run_cutnode(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def test_command_line():

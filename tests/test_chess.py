@@ -6,7 +6,7 @@ import warnings
 from random import Random
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from data import FOLDER, rows
 
 from cutnode import (
@@ -19,7 +19,6 @@ from cutnode import (
     load_game,
     perft,
 )
-from cutnode.cli.main import main
 from cutnode.compiler.jit import Position, jit_enabled, kernel
 from cutnode.contract.notes import notes_to
 from cutnode.contract.positions import coerce
@@ -571,7 +570,7 @@ def test_wrong_records_are_refused(operations, reason):
 
 def test_commands():
     def said(*args):
-        result = CliRunner().invoke(main, args)
+        result = run_cutnode(*args)
         assert result.exit_code == 0, result.output
         return result.output
 
@@ -580,5 +579,5 @@ def test_commands():
     shown = said("show", "chess", "8/8/8/3k4/8/8/3N4/3K4 w - -")
     assert "moves  Kc1 Ke1" in shown and "over   a draw by the rules" in shown
     assert "over" not in said("show", "chess", "--fen", KIWIPETE)
-    result = CliRunner().invoke(main, ["show", "chess", KIWIPETE, "--fen", KIWIPETE])
+    result = run_cutnode("show", "chess", KIWIPETE, "--fen", KIWIPETE)
     assert result.exit_code == 2 and "a position and --fen exclude each other" in result.output

@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 from data import FOLDER, rows
+from marks import compiled_only
 from numbering import (
     assert_legally_reached,
     assert_no_faults,
@@ -20,7 +21,7 @@ from numbering import (
 )
 
 from cutnode import legal_moves, load_game
-from cutnode.compiler.jit import Position, jit_enabled, kernel
+from cutnode.compiler.jit import Position, kernel
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import index, layer, play, position_at
 from cutnode.games.chess import LAYER_NAMES, LAYER_SIZES, parse_position, position_text, set_up
@@ -36,8 +37,6 @@ COUNTS = [
 ]
 TWICE = {"KQQvK", "KRRvK", "KBBvK", "KPPvK"}
 """Endings whose published counts distinguish two men of the same kind."""
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
 
 
 def some(number, count, seed=1):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import compiled_only
 
 from cutnode.compiler.jit import jit_enabled
 from cutnode.games.chess import parse_position, position_text, start
@@ -39,7 +40,6 @@ MATE_IN_1 = "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"
 MATE_IN_2 = "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"
 """P. Morphy: Ra6 mates in 2."""
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 searching = pytest.mark.slow
 """Marks tests that compile the search of chess, which takes half a minute."""

@@ -16,7 +16,8 @@ import click
 import jsonschema_rs
 import pytest
 from click.shell_completion import ZshComplete
-from click.testing import CliRunner, Result
+from click.testing import Result
+from commands import run_cutnode
 
 import cutnode
 from cutnode.cli.completion import Bash
@@ -32,13 +33,6 @@ COMMAND = (sys.executable, "-m", "cutnode")
 LATE = "2252576253462244111563365343671351441"  # five cells are free; the value is -1
 LATE_TOO = "7422341735647741166133573473242566"  # the value is 1
 SEARCHED = "52677675164321472411331752454"  # the value is 0, and no bound shows it at once
-
-
-def run_cutnode(*args: object, stdin: str | bytes = "") -> Result:
-    """Run the command in this process."""
-    result = CliRunner().invoke(main, [str(arg) for arg in args], input=stdin)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
 
 
 def started(*args: object, **options: object) -> subprocess.Popen[str]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
+from marks import compiled_only
 from numbering import (
     assert_legally_reached,
     assert_no_faults,
@@ -209,8 +210,6 @@ def test_estimates_are_of_both_players(position):
 
 
 # Tablebase
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 
 
 def indexed(variant=""):

@@ -15,7 +15,7 @@ from types import ModuleType
 
 import click
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from test_service import running
 
 import cutnode
@@ -107,7 +107,7 @@ def test_examples_run(page: str, here: Path, request: pytest.FixtureRequest) -> 
 def assert_prints(code: str) -> None:
     """Run the commands of a terminal session, and compare their output."""
     for command, expected in re.findall(r"^\$ cutnode (.*)\n((?:(?!\$ ).*\n)*)", code, re.M):
-        printed = CliRunner().invoke(main, shlex.split(command)).output
+        printed = run_cutnode(*shlex.split(command)).output
         same = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
         assert same, f"{command} printed:\n{printed}"
 

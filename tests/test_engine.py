@@ -9,6 +9,7 @@ import sys
 import threading
 
 import pytest
+from marks import compiled_only
 
 from cutnode import (
     CutnodeError,
@@ -22,7 +23,6 @@ from cutnode import (
     minimax,
     search,
 )
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.dispatch import module_of
 from cutnode.contract.verbs import play
 from cutnode.kernels.parameters import HALF_FULL
@@ -33,8 +33,6 @@ from cutnode.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 GAME = load_game("connect4")
 EMPTY = GAME.start()
 SMALL = load_game("tictactoe")
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 @pytest.fixture(scope="module")

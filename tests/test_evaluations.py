@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
+from marks import compiled_only
 
 from cutnode import Evaluation, GameError, Searcher, compiled, load_game, minimax, search
 from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.storage.evaluations import chosen_evaluation
 
 SOURCE = """
@@ -42,8 +42,6 @@ def ordinary(position):
     return 3 * (bool(position.mine & CENTRE) - bool(position.theirs & CENTRE))
 """
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
-
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
@@ -54,12 +52,6 @@ def file(tmp_path, monkeypatch):
     path.write_text(SOURCE)
     yield path
     sys.modules.pop("own_estimates", None)
-
-
-def run_cutnode(*args):
-    result = CliRunner().invoke(main, [str(arg) for arg in args])
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
 
 
 def test_a_function_in_a_file_estimates(file):

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 from data import FOLDER, rows
+from marks import compiled_only
 from test_tablebases import in_memory, reachable, solved_by_sweeps
 
 from cutnode import PositionError, legal_moves, load_game, solve
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import cell, outcome, play
 
 FACTS = {variant: tuple(map(int, numbers)) for variant, *numbers in rows(FOLDER / "gobblet.txt")}
@@ -148,9 +148,6 @@ def assert_as_by_sweeps(variant, plain):
 
 def test_every_distance_against_sweeps():
     assert_as_by_sweeps("3", plain=True)
-
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
 
 
 @compiled_only

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 from data import FOLDER, rows
+from marks import compiled_only
 from toys import duel, race, ruin
 
 from cutnode import (
@@ -21,13 +22,10 @@ from cutnode import (
     minimax,
     solve,
 )
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract import dispatch
 from cutnode.games import kalah, ur
 
 TICTACTOE = load_game("tictactoe")
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 
 from cutnode import CutnodeError, Searcher, load_game, match
-from cutnode.cli.main import main
 from cutnode.compiler.jit import jit_enabled
 from cutnode.lab.compare import compare, draw
 from cutnode.lab.plots import inline_plot
@@ -182,7 +181,7 @@ def test_a_match_is_decided(tmp_path):
         "1:3",
     ]
     args += ["--pairs", "200", "--elo0", "0", "--elo1", "200", "--workers", "1", "--json"]
-    result = CliRunner().invoke(main, args)
+    result = run_cutnode(*args)
     assert result.exit_code == 0
     row = json.loads(result.stdout)["rows"][1]
     assert row["llr"] > 2.9
@@ -267,7 +266,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_makes_no_sense(words):
-    result = CliRunner().invoke(main, ["lab", "compare", "tictactoe", *words])
+    result = run_cutnode("lab", "compare", "tictactoe", *words)
     assert result.exit_code == 2
     assert REFUSED[words] in result.output
     assert result.output.count("\n") == 1

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from marks import compiled_only
 
 from cutnode import load_game
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.errors import CutnodeError
 from cutnode.lab.engines import _best_prover, _better_player, engines
 from cutnode.playing.matches import MatchResult
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 TICTACTOE = load_game("tictactoe")
 

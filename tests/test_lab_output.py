@@ -18,13 +18,12 @@ from xml.etree import ElementTree
 import jsonschema_rs
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from commands import run_cutnode
+from marks import compiled_only
 
 from cutnode import load_game
 from cutnode.cli.lab import lab
-from cutnode.cli.main import main
 from cutnode.cli.studies import following
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.errors import CutnodeError
 from cutnode.lab import plots
 from cutnode.lab.ablation import ablation, draw
@@ -51,19 +50,13 @@ from cutnode.lab.tables import latex_table, markdown_table
 from cutnode.lab.terminal import print_study
 from cutnode.storage.files import check_file, write_whole
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 ROOT = Path(__file__).parent.parent
 TICTACTOE = load_game("tictactoe")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "12")]
 FEW = ("table", "deepening", "killers", "late_move_reductions")
 LAB = ("lab", "ablation", "tictactoe", "--depth", 4, "--techniques", "table,killers", "--runs", 1)
-
-
-def run_cutnode(*args: object) -> Result:
-    result = CliRunner().invoke(main, [str(arg) for arg in args])
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from toys import race
 
 from cutnode import CutnodeError, Searcher, game_names, load_game
 from cutnode.cli.inputs import read_positions
-from cutnode.cli.main import main
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.collection import position_sets
 from cutnode.contract.verbs import canonical
@@ -55,10 +54,6 @@ ROOT = Path(__file__).parent.parent
 TICTACTOE = load_game("tictactoe")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "1593")]
 FEW = {"techniques": ("table", "deepening", "killers"), "runs": 1}
-
-
-def run_cutnode(*args: object):
-    return CliRunner().invoke(main, [str(arg) for arg in args])
 
 
 # Known values
@@ -439,7 +434,7 @@ def test_a_study_that_is_ended_from_outside_is_kept_and_goes_on(ended_by, tmp_pa
             child.join()
 
     monkeypatch.setattr(Study, "add_row", end_soon)
-    ended = CliRunner().invoke(main, words)
+    ended = run_cutnode(*words)
     assert ended.exit_code == (128 + signal.SIGTERM if ended_by == "SIGTERM" else 1)
     assert "this is what was found until then" in ended.stderr
     for text in (ended.stdout, whole.read_text()):
@@ -448,7 +443,7 @@ def test_a_study_that_is_ended_from_outside_is_kept_and_goes_on(ended_by, tmp_pa
     assert kept.stopped and len(kept.samples) >= 6
     assert bool(kept.failure) == (ended_by != "SIGTERM")
     monkeypatch.undo()
-    again = CliRunner().invoke(main, [*words, "--resume"])
+    again = run_cutnode(*words, "--resume")
     assert again.exit_code == 0
     resumed = json.loads(again.stdout)
     assert [row["step"] for row in resumed["rows"]][-1] == "- killers"

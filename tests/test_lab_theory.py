@@ -6,11 +6,11 @@ import functools
 
 import pytest
 from click.testing import CliRunner
+from marks import compiled_only
 from toys import boxes, duel, race
 
 from cutnode import CutnodeError, GameError, alphabeta, load_game
 from cutnode.cli.lab import lab
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.verbs import outcome, play
 from cutnode.lab import minimal
@@ -20,7 +20,7 @@ from cutnode.lab.minimal import expected_leaves, minimal_graph
 from cutnode.lab.searches import SEARCHES
 from cutnode.lab.theory import theory
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 TICTACTOE = load_game("tictactoe").start()
 TREE = load_game("uniform:4x12,random").start()

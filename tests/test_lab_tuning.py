@@ -10,10 +10,9 @@ from statistics import pstdev
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 
 from cutnode import CutnodeError, legal_moves, load_game
-from cutnode.cli.main import main
 from cutnode.compiler.jit import jit_enabled
 from cutnode.games import breakthrough, tictactoe, ur
 from cutnode.kernels.techniques import choose
@@ -379,33 +378,29 @@ def test_too_few_positions():
 # The command
 
 
-def run(*words):
-    return CliRunner().invoke(main, list(map(str, words)))
-
-
 def test_the_command_and_its_file(tmp_path):
     out = tmp_path / "tuned.json"
     words = ("--positions", 6, "--plies", "1:4", "--parameters", "lmr.*", "--nodes", 50)
     words = (*words, "--iterations", 2, "--pairs", 0, "--workers", 1)
-    result = run("lab", "tune", "tictactoe", *words, "--out", out)
+    result = run_cutnode("lab", "tune", "tictactoe", *words, "--out", out)
     assert result.exit_code == 0, result.output
     found = tuned_parameters(read_study(out))
     assert found and all(name.startswith("late_move_reductions.") for name in found)
-    assert run("search", "tictactoe", "--depth", 3, "--set", f"@{out}").exit_code == 0
+    assert run_cutnode("search", "tictactoe", "--depth", 3, "--set", f"@{out}").exit_code == 0
 
 
 def test_the_command_by_games(tmp_path):
     out = tmp_path / "games.json"
     words = ("--positions", 4, "--plies", "1:4", "--parameters", "lmr.*", "--nodes", 50)
     words = (*words, "--by", "games", "--iterations", 1, "--pairs", 0, "--workers", 1)
-    result = run("lab", "tune", "tictactoe", *words, "--out", out)
+    result = run_cutnode("lab", "tune", "tictactoe", *words, "--out", out)
     assert result.exit_code == 0, result.output
     assert read_study(out).settings["by"] == "games"
 
 
 def test_a_file_without_parameters(tmp_path):
     other = tmp_path / "parameters.json"
-    assert run("lab", "parameters", "--out", other).exit_code == 0
+    assert run_cutnode("lab", "parameters", "--out", other).exit_code == 0
     for path, message in ((other, "no tuned parameters"), (tmp_path / "none.json", "cannot be")):
-        result = run("search", "tictactoe", "--depth", 3, "--set", f"@{path}")
+        result = run_cutnode("search", "tictactoe", "--depth", 3, "--set", f"@{path}")
         assert result.exit_code == 2 and message in result.stderr

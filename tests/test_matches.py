@@ -14,7 +14,7 @@ from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from toys import boxes, duel, race
 
 from cutnode import (
@@ -29,7 +29,6 @@ from cutnode import (
     match,
     play_game,
 )
-from cutnode.cli.main import main
 from cutnode.playing.elo import elo_difference, expected_score, mean_and_error
 from cutnode.playing.matches import MatchResult, make_openings
 
@@ -278,8 +277,8 @@ def test_interrupted_match_keeps_whole_pairs():
 
 def test_progress_for_a_log():
     words = ["match", "tictactoe", "random", "random", "--pairs", "3"]
-    assert CliRunner().invoke(main, words).stderr == ""
-    *_, last = CliRunner().invoke(main, [*words, "--progress"]).stderr.splitlines()
+    assert run_cutnode(*words).stderr == ""
+    *_, last = run_cutnode(*words, "--progress").stderr.splitlines()
     assert re.fullmatch(r"cutnode: \d won, \d drawn, \d lost, pairs, 3 of 3, \d+ s", last)
 
 
@@ -334,7 +333,7 @@ def test_games_are_kept_if_a_process_is_killed(tmp_path, monkeypatch):
 
     monkeypatch.setattr("cutnode.cli.match.tally", lambda now: killing(now) or "")
     words = ("--plies", "0", "--pairs", "50000", "--processes", "2", "--record", str(file))
-    result = CliRunner().invoke(main, ["match", "tictactoe", "random", "random", *words, "--json"])
+    result = run_cutnode("match", "tictactoe", "random", "random", *words, "--json")
     assert (
         result.exit_code == 2 and "a process ended before its time (exit code -9)" in result.stderr
     )
@@ -362,12 +361,6 @@ def test_matches_that_are_none(options, reason):
 
 
 # The command
-
-
-def run_cutnode(*args):
-    result = CliRunner().invoke(main, [str(arg) for arg in args])
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
 
 
 def test_command_prints_the_result(tmp_path):

@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from data import SETS
 from toys import boxes, duel, nim, race
 
@@ -26,7 +26,6 @@ from cutnode import (
     load_game,
     prove_win,
 )
-from cutnode.cli.main import main
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.derived import recurs
 from cutnode.contract.loading import plain_copy
@@ -508,14 +507,8 @@ def test_what_is_refused(prover):
 # The command
 
 
-def run_cutnode(*args, stdin=""):
-    result = CliRunner().invoke(main, ["mate", *args], input=stdin)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
-
-
 def test_command_shows_the_proof():
-    result = run_cutnode("chess", MATE_IN_2, "--moves", "2", "--proof")
+    result = run_cutnode("mate", "chess", MATE_IN_2, "--moves", "2", "--proof")
     assert result.exit_code == 0
     assert "wins in 2 moves" in result.output
     assert "proof  8 positions, verified" in result.output
@@ -524,7 +517,7 @@ def test_command_shows_the_proof():
 
 
 def test_command_as_data():
-    result = run_cutnode("chess", MATE_IN_2, "--moves", "2", "--proof", "--json")
+    result = run_cutnode("mate", "chess", MATE_IN_2, "--moves", "2", "--proof", "--json")
     data = json.loads(result.output)
     assert (data["details"]["win_in"], data["move"]) == (2, "Ra6")
     assert len(data["details"]["proof"]["positions"]) == 8
@@ -532,7 +525,7 @@ def test_command_as_data():
 
 def test_command_reads_files():
     lines = f"{MATE_IN_2} ; a problem\n# nothing\nk7/8/8/8/8/8/8/K6R w - - 0 1\n"
-    result = run_cutnode("chess", "--moves", "2", "--file", "-", stdin=lines)
+    result = run_cutnode("mate", "chess", "--moves", "2", "--file", "-", stdin=lines)
     first, second = (line.split()[6:8] for line in result.output.splitlines())
     assert (first, second, result.exit_code) == (["2", "Ra6"], ["-", "-"], 0)
 
@@ -548,6 +541,6 @@ def test_command_reads_files():
     ],
 )
 def test_command_ends_with_a_code(args, code, message):
-    result = run_cutnode(*args)
+    result = run_cutnode("mate", *args)
     assert result.exit_code == code
     assert message in result.output + result.stderr

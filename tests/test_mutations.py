@@ -4,12 +4,11 @@ import re
 from random import Random
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 
 from cutnode import ContractError, analyse, load_game, minimax, perft, search, solve
 from cutnode.cli import watchdog
 from cutnode.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT
-from cutnode.cli.main import main
 from cutnode.conformance import check, examine
 from cutnode.conformance.sample import Sample
 from cutnode.conformance.suspicions import CONSTANTS
@@ -799,7 +798,7 @@ def test_findings(written, name, old, new, verb, words):
 @pytest.mark.parametrize(("name", "old", "new", "words"), REFUSED, ids=range(len(REFUSED)))
 def test_refused(written, name, old, new, words):
     file = written(name, old, new)
-    answers = [CliRunner().invoke(main, [command, file]) for command in ("check", "solve")]
+    answers = [run_cutnode(command, file) for command in ("check", "solve")]
     assert [answer.exit_code for answer in answers] == [BAD_INPUT, BAD_INPUT]
     for answer in answers:
         assert words in answer.output and answer.output.count("\n") == 1
@@ -818,7 +817,7 @@ def test_solving_has_no_traceback(written, name, old, new, verb, words):
     """If a proof comes across a mistake, it ends with one line."""
     start = [".........x"] if name == "board" else []
     command = ["solve", "--nodes", "300", written(name, old, new), *start]
-    answer = CliRunner().invoke(main, command)
+    answer = run_cutnode(*command)
     assert answer.exception is None or isinstance(answer.exception, SystemExit)
     assert "Traceback" not in answer.output
     if verb in ("play", "moves", "outcome") and "changes the position" in words:
@@ -848,7 +847,7 @@ def test_solving_has_no_traceback(written, name, old, new, verb, words):
     ],
 )
 def test_solving_refuses_what_check_finds(written, name, old, new, words):
-    answer = CliRunner().invoke(main, ["solve", written(name, old, new)])
+    answer = run_cutnode("solve", written(name, old, new))
     assert answer.exit_code == BREAKS_CONTRACT
     assert words in answer.output.splitlines()[-1]
 
@@ -873,7 +872,7 @@ def test_dice_games_can_go_on_for_ever(written):
 
 def test_positions_without_moves_are_named_by_tablebases(written):
     file = written("steps", "<= 4:", "<= 4 and position.theirs != 2:")
-    answer = CliRunner().invoke(main, ["solve", file])
+    answer = run_cutnode("solve", file)
     assert answer.exit_code == BAD_INPUT
     assert "has no moves, but the game is not over" in answer.output.splitlines()[-1]
 
@@ -907,7 +906,7 @@ def test_a_rule_that_does_not_return_is_named(written, monkeypatch):
     slow = "CALLS = []\ndef play(position, move):\n    import time\n    CALLS.append(move)\n"
     slow += "    time.sleep(0.5 if len(CALLS) == 1 else 0)"
     file = written("nim", "def play(position, move):", slow)
-    answer = CliRunner().invoke(main, ["perft", file, "--depth", "1"])
+    answer = run_cutnode("perft", file, "--depth", "1")
     assert re.search(r"\.play, line \d+, at 'left=10': one call has run for 0.1 s", answer.stderr)
     assert answer.stderr.count("does its loop end?") == 1
 

@@ -31,7 +31,6 @@ from cutnode.training.models import NetworkModel, PatternModel, models_for
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
 
-LONG = [pytest.mark.slow, pytest.mark.long]
 GAMES = ["chess", "connect4:5x4", "hex:4x4", "draughts", "skirmish"]
 
 

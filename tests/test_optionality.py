@@ -8,9 +8,10 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from hypothesis import given
 from hypothesis import strategies as st
+from marks import compiled_only
 from toys import boxes
 
 from cutnode import (
@@ -27,8 +28,6 @@ from cutnode import (
     minimax,
     rebuild,
 )
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.counting import NOWHERE
 from cutnode.contract.dispatch import game_constant
 from cutnode.contract.messages import position_text
@@ -44,8 +43,6 @@ GAMES = {
     for name in ("breakthrough:5x5", "breakthrough:3x4", "kalah:4x3", "kalah", "connect4:5x4")
 }
 GAME = GAMES["breakthrough:3x4"]
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 @st.composite
@@ -204,11 +201,11 @@ def test_meaning_tells_weights_apart():
 @compiled_only
 def test_command_line():
     arguments = ["search", "breakthrough:3x4", "--depth", "3", "--evaluation", "economic", "--json"]
-    result = CliRunner().invoke(main, arguments)
+    result = run_cutnode(*arguments)
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["details"]["depth"] == 3
     arguments[1] = "tictactoe"
-    result = CliRunner().invoke(main, arguments)
+    result = run_cutnode(*arguments)
     assert result.exit_code == 2
     assert "tictactoe has no features to weigh" in result.stderr
 

@@ -9,12 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
+from marks import compiled_only
 from toys.techniques import ideas
 
 from cutnode import Engine, GameError, Parameter, Searcher, Technique, compiled, load_game, minimax
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.errors import ContractError, CutnodeError
 from cutnode.kernels.declarations import POINTS
 from cutnode.kernels.hooks import (
@@ -46,7 +45,6 @@ SMALL = "breakthrough:4x4"
 BASIC = ["table", "order", "history", "deepening", "pvs"]
 IDEAS = [value for value in vars(ideas).values() if isinstance(value, Technique)]
 FILE = Path(ideas.__file__)
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 BARE = FILE.parents[1] / "drops.py"
 """A game in plain Python."""
 
@@ -56,10 +54,6 @@ def searched(techniques, *, plain=True, depth=5, **options):
     game = load_game(SMALL, plain=plain)
     searcher = Searcher(game, table=1, techniques=techniques, evaluation="own", **options)
     return searcher.search(game.start(), depth=depth)
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [*map(str, arguments)])
 
 
 # Effects of hooks
@@ -320,7 +314,7 @@ def test_parameters_that_are_none(parameters, message):
 
 
 def test_the_command_line_takes_files_and_parameters():
-    result = run(
+    result = run_cutnode(
         "search", BARE, "--depth", 3, "--json",
         "--techniques", f"...,{FILE}:multicut", "--set", "multicut.cuts=2", "--set", "lmr.base=0.5",
     )  # fmt: skip
@@ -342,7 +336,7 @@ def test_an_order_of_ones_own(tmp_path):
         "@compiled\ndef order(position, move, child):\n    return 1000 * move\n"
     )
     command = ["search", BARE, "--depth", 6, "--exact", "--json"]
-    usual, own = run(*command), run(*command, "--order", f"{file}:order")
+    usual, own = run_cutnode(*command), run_cutnode(*command, "--order", f"{file}:order")
     assert own.exit_code == 0, own.output
     usual, own = json.loads(usual.stdout), json.loads(own.stdout)
     assert usual["value"] == own["value"]
@@ -361,14 +355,14 @@ def test_an_order_of_ones_own(tmp_path):
     ],
 )
 def test_the_command_line_says_what_is_wrong(arguments, message):
-    result = run("search", GAME, "--depth", 3, *arguments)
+    result = run_cutnode("search", GAME, "--depth", 3, *arguments)
     assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
 
 
 def test_parameters_are_listed():
-    result = run("lab", "parameters", "chess", "--json")
+    result = run_cutnode("lab", "parameters", "chess", "--json")
     rows = {row["parameter"]: row for row in json.loads(result.stdout)["rows"]}
     assert rows["late_move_reductions.depth"]["value"] == 3
     assert rows["late_move_reductions.depth"]["default"] == 4

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 from click.testing import CliRunner
+from marks import compiled_only
 
 from benchmarks.peers import comparison
 from benchmarks.peers.comparison import compare_peers, draw, reference
@@ -17,13 +18,12 @@ from benchmarks.peers.programs import Count, Found, Program, Work
 from benchmarks.peers.rules import EMPTY, MUTABLE, RULES, has_four, score_of
 from benchmarks.studies.peers import main
 from cutnode import CutnodeError, load_game, solve
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.messages import position_text
 from cutnode.contract.verbs import bounds, outcome, play, plies_left
 from cutnode.lab.plots import write_plot
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 
 def of(study, **wanted):

@@ -7,12 +7,11 @@ import re
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from toys import duel, race
 
 import cutnode
 from cutnode import CutnodeError, Game, load_game
-from cutnode.cli.main import main
 from cutnode.playing.play import COMMANDS, PERSON, Session, resume
 from cutnode.playing.players import EnginePlayer
 from cutnode.playing.records import read_record
@@ -23,9 +22,7 @@ GAME = load_game("tictactoe")
 
 def play(*args, script=""):
     """Return the result of the command: its output and exit code."""
-    result = CliRunner().invoke(main, ["play", *map(str, args)], input=script)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
+    return run_cutnode("play", *args, stdin=script)
 
 
 class Script:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
+from marks import compiled_only
 
 from cutnode import Searcher, load_game, minimax
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.dispatch import VERBS
 from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.contract.verbs import deviation as deviation_of
@@ -17,8 +16,6 @@ from cutnode.contract.verbs import play
 from cutnode.kernels.techniques import EXACT, choose
 from cutnode.lab.deviation import deviation
 from cutnode.tree.recording import record_tree
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 STEADY = load_game("toys.steady", plain=True)
 steady, START = STEADY.module, STEADY.start()
@@ -120,7 +117,7 @@ def test_the_laboratory_compares_depths():
     assert all(row["deviation"] > 0 for row in study.rows)
     assert study.notes[-1].startswith("deviation = exp(")
     arguments = ["lab", "deviation", GAME, "--depth", "5", "--games", "40", "--json"]
-    printed = json.loads(CliRunner().invoke(main, arguments).output)
+    printed = json.loads(run_cutnode(*arguments).output)
     assert printed["rows"] == study.rows
     assert printed["settings"] == study.settings
 

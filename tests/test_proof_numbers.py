@@ -6,6 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from marks import compiled_only
 from test_solver import end_of
 from toys import circles
 
@@ -23,14 +24,11 @@ from cutnode import (
     solve_many,
     write_proof,
 )
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import outcome, play
 from cutnode.kernels.proof_numbers import keep_numbers, known_numbers
 from cutnode.kernels.table import SOLVED, begin
 from cutnode.search import game_solver
 from cutnode.search.proof_numbers import Interval
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 def positions_of(start, plies, count, seed=1):

@@ -17,18 +17,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from marks import compiled_only
 from toys import drops
 
 from cutnode import CutnodeError, GameError, Searcher, Table, TableError, load_game, solve
-from cutnode.compiler.jit import jit_enabled
 from cutnode.kernels.table import BUCKETS, HEADER_WORDS
 from cutnode.storage.arrays import rules_digest
 
 GAME = load_game("connect4")
 NEXT = GAME.parse("4444432655553")
 TINY = load_game("tictactoe")
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import itertools
 from random import Random
 
 import pytest
+from marks import compiled_only
 from toys import boxes, duel, isola
 
 from cutnode import (
@@ -20,7 +21,6 @@ from cutnode import (
     load_game,
     minimax,
 )
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.bits import Bits, mix
 from cutnode.contract.derived import is_free_move
 from cutnode.contract.dispatch import defines
@@ -49,8 +49,6 @@ GAMES = {name: start for name, start in GAMES.items() if not defines(type(start)
 
 QUICK = {"tictactoe"}
 """The games of the quick tests in compiled code: each takes many seconds to compile."""
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 def positions_of(start, name, count=4):

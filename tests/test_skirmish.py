@@ -9,10 +9,10 @@ import re
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
+from marks import compiled_only
 from positions import VARIANTS, moves_by, order_scores, reached
 
 from cutnode import Searcher, legal_moves, minimax, solve
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import (
     bounds,
     evaluate,
@@ -33,9 +33,6 @@ from cutnode.games.skirmish import (
     start,
 )
 from cutnode.kernels.scores import WIN
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-
 
 # The rules in the simplest form: cells are pairs, everything is in dicts and lists.
 

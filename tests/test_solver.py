@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from data import SETS, rows
+from marks import compiled_only
 from positions import GAME, LATE, SEARCHED
 from toys import isola
 
@@ -39,8 +40,6 @@ EASY, HARD = (
     [GAME.parse(text) for text, _ in rows(SETS / f"connect4_{name}.txt")[::100]]
     for name in ("L3_R1", "L2_R1")
 )
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 def end_of(position, line):

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
+from marks import LONG, compiled_only
 from toys import bargain, chase, hazard, hazard_numbered, pursuit
 
 from cutnode import (
@@ -33,8 +34,6 @@ from cutnode import (
 )
 from cutnode.batches.running import run_batch
 from cutnode.cli import template
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import canonical, moves_again, outcome, play
 from cutnode.games import draughts
@@ -237,10 +236,6 @@ def test_positions_without_moves_are_named(monkeypatch):
     monkeypatch.setattr(game.module, "moves", lambda position, buffer, at: at)
     with pytest.raises(GameError, match="has no moves, but the game is not over"):
         in_memory(game.start())
-
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions, or a folder")
-LONG = [pytest.mark.slow, pytest.mark.long]
 
 
 @compiled_only
@@ -535,7 +530,7 @@ def test_folders_and_files_that_are_refused(folder, tmp_path):
 
 def test_compressed_files(folder, pursued, monkeypatch):
     before = Tablebase.open(folder).stats()
-    assert run("tablebase", "compress", folder, "--game", "toys.pursuit").exit_code == 0
+    assert run_cutnode("tablebase", "compress", folder, "--game", "toys.pursuit").exit_code == 0
     found = Tablebase.open(folder)
     assert found.stats() == before and found.verify().wrong == 0
     start = pursuit.Position()
@@ -656,40 +651,38 @@ def test_wrong_layers_of_a_game(change, message, monkeypatch):
 # The command
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, list(map(str, arguments)))
-
-
 @compiled_only
 def test_the_command(tmp_path):
     target = tmp_path / "base"
-    built = run("tablebase", "build", "tictactoe", "--out", target, "--json")
+    built = run_cutnode("tablebase", "build", "tictactoe", "--out", target, "--json")
     assert built.exit_code == 0, built.output
     numbers = json.loads(built.stdout)
     assert numbers["positions"] == 5478
     assert numbers["wins"] + numbers["draws"] + numbers["losses"] == 5478
-    assert json.loads(run("tablebase", "stats", target, "--json").stdout) == numbers
-    assert "positions         5,478" in run("tablebase", "stats", target, "--layers").stdout
-    found = json.loads(run("tablebase", "probe", target, "12", "--json").stdout)
+    assert json.loads(run_cutnode("tablebase", "stats", target, "--json").stdout) == numbers
+    assert "positions         5,478" in run_cutnode("tablebase", "stats", target, "--layers").stdout
+    found = json.loads(run_cutnode("tablebase", "probe", target, "12", "--json").stdout)
     assert (found["value"], found["distance"]) == (1, 5)
     assert found["moves"]["5"] == {"value": 1, "distance": 5}
-    assert "wins in 5 plies" in run("tablebase", "probe", target, "12").stdout
-    assert run("tablebase", "verify", target).stdout == "5,478 entries compared, 0 wrong\n"
-    assert json.loads(run("tablebase", "verify", target, "--json").stdout)["wrong"] == 0
-    listed = json.loads(run("tablebase", "layers", "ur:finkel-2", "--json").stdout)
+    assert "wins in 5 plies" in run_cutnode("tablebase", "probe", target, "12").stdout
+    assert run_cutnode("tablebase", "verify", target).stdout == "5,478 entries compared, 0 wrong\n"
+    assert json.loads(run_cutnode("tablebase", "verify", target, "--json").stdout)["wrong"] == 0
+    listed = json.loads(run_cutnode("tablebase", "layers", "ur:finkel-2", "--json").stdout)
     assert listed == {"1-1": 217, "2-1": 2956, "2-2": 9696}
 
 
 @compiled_only
 def test_the_command_says_what_is_wrong(tmp_path):
-    missing = run("tablebase", "probe", tmp_path / "no")
+    missing = run_cutnode("tablebase", "probe", tmp_path / "no")
     assert missing.exit_code == 2 and "there is no tablebase in" in missing.stderr
-    run("tablebase", "build", "tictactoe", "--out", tmp_path)
-    wrong = run("tablebase", "probe", tmp_path, "1 1")
+    run_cutnode("tablebase", "build", "tictactoe", "--out", tmp_path)
+    wrong = run_cutnode("tablebase", "probe", tmp_path, "1 1")
     assert wrong.exit_code == 2 and "Traceback" not in wrong.output
-    other = run("tablebase", "stats", tmp_path, "--game", "connect4")
+    other = run_cutnode("tablebase", "stats", tmp_path, "--game", "connect4")
     assert other.exit_code == 2 and "is about tictactoe, not connect4" in other.stderr
-    infinite = run("tablebase", "build", "kalah", "--out", tmp_path / "k", "--memory-mb", "4")
+    infinite = run_cutnode(
+        "tablebase", "build", "kalah", "--out", tmp_path / "k", "--memory-mb", "4"
+    )
     assert infinite.exit_code == 2 and "allow more memory" in infinite.stderr
     assert os.listdir(tmp_path / "k") == ["lock"]
 

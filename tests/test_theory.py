@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 
 import pytest
 from data import FOLDER, rows
+from marks import LONG
 
 from cutnode import CutnodeError, alphabeta, load_game, minimax
 from cutnode.compiler.jit import jit_enabled
@@ -135,8 +136,6 @@ def test_probabilities_of_no_leaf():
 
 
 # Measured
-
-LONG = [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.mark.parametrize(

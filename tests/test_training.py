@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from commands import run_cutnode
 from toys import nim
 
 from cutnode import CutnodeError, GameError, Searcher, legal_moves, load_game, solve
@@ -673,7 +674,7 @@ def test_the_fit_finds_weights_that_are_there():
 
 def test_training_says_what_is_missing(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "optax", None)
-    result = CliRunner().invoke(main, ["train", "tictactoe"])
+    result = run_cutnode("train", "tictactoe")
     assert result.exit_code == 2
     assert "pip install 'cutnode[train]'" in result.output
 
@@ -830,7 +831,7 @@ def test_what_is_there_is_looked_at_first(learned, tmp_path):
     ],
 )
 def test_commands_without_training_take_few_options(given, said):
-    result = CliRunner().invoke(main, ["train", "tictactoe", *given])
+    result = run_cutnode("train", "tictactoe", *given)
     assert result.exit_code == 2
     assert said in result.output
 
@@ -959,7 +960,7 @@ def outcome(position):
 def test_a_game_of_ones_own_learns_from_its_board_alone(tmp_path):
     path = tmp_path / "misere.py"
     path.write_text(OWN_GAME)
-    result = CliRunner().invoke(main, ["train", str(path), "--seconds", "60", "--json"])
+    result = run_cutnode("train", str(path), "--seconds", "60", "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.output)
     assert found["generations"]

@@ -13,7 +13,7 @@ import xml.etree.ElementTree as ElementTree
 from typing import NamedTuple
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from toys import duel, gamble, isola, pig
 
 from cutnode import (
@@ -31,7 +31,6 @@ from cutnode import (
     to_mermaid,
     to_svg,
 )
-from cutnode.cli.main import main
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.choices import RECORDED_SEARCHES
 from cutnode.contract.dispatch import is_plain
@@ -491,14 +490,10 @@ def test_mermaid_has_limits(big):
 # On the command line
 
 
-def run_cutnode(*args):
-    result = CliRunner().invoke(main, ["tree", *map(str, args)])
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
-
-
 def test_command_writes_mermaid_to_standard_output():
-    result = run_cutnode("tictactoe", "519", "--depth", 3, "--plies", 1, "--without", "table")
+    result = run_cutnode(
+        "tree", "tictactoe", "519", "--depth", 3, "--plies", 1, "--without", "table"
+    )
     assert result.exit_code == 0
     assert result.output.splitlines()[2] == "flowchart LR"
 
@@ -510,10 +505,10 @@ def test_command_writes_mermaid_to_standard_output():
 def test_command_writes_files(tmp_path, ending, beginning):
     file = tmp_path / f"tree.{ending}"
     args = ("tictactoe", "519", "--depth", 2, "--search", "alphabeta")
-    assert run_cutnode(*args, "--out", file).output == ""
+    assert run_cutnode("tree", *args, "--out", file).output == ""
     assert file.read_text().startswith(beginning)
     assert [*tmp_path.iterdir()] == [file]
-    assert run_cutnode(*args, "--format", "json", "--out", file).exit_code == 0
+    assert run_cutnode("tree", *args, "--format", "json", "--out", file).exit_code == 0
     assert json.loads(file.read_text())["nodes"] > 1
 
 
@@ -539,6 +534,6 @@ BAD_COMMANDS = {
 
 @pytest.mark.parametrize(("args", "message"), BAD_COMMANDS.items())
 def test_bad_input(args, message):
-    result = run_cutnode(*args)
+    result = run_cutnode("tree", *args)
     assert result.exit_code == 2
     assert result.output.startswith(f"cutnode: {message}") and result.output.count("\n") == 1

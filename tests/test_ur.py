@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
+from marks import compiled_only
 from positions import following, order_scores, reached
 
 from cutnode import iterate, legal_moves, load_game, minimax
@@ -26,8 +27,6 @@ from cutnode.games.ur import (
     parse_position,
     start,
 )
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
 
 
 def test_rolls_are_said():
