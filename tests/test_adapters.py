@@ -407,7 +407,7 @@ def test_positions_that_come_back(own):
         ("easyai:easyAI:Negamax", "does not make an easyAI game: it has no possible_moves"),
     ],
 )
-def test_what_is_no_game_for_easyai(easyai, name, message):
+def test_objects_that_are_not_easyai_games(easyai, name, message):
     with pytest.raises(GameError, match=message):
         load_game(name)
 

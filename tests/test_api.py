@@ -327,7 +327,7 @@ def test_progress_of_a_batch():
 # Errors
 
 
-def test_limits_that_are_none():
+def test_invalid_limits():
     for wrong in ({"nodes": 0}, {"seconds": 0}, {"seconds": float("nan")}, {"threads": 0}):
         for function in (solve, analyse):
             with pytest.raises(CutnodeError, match=r"at least 1|more than 0"):
@@ -336,7 +336,7 @@ def test_limits_that_are_none():
             solve_many([LATE], **wrong)
 
 
-def test_batches_that_are_none():
+def test_invalid_batches():
     with pytest.raises(CutnodeError, match="there are no positions"):
         solve_many([])
     other = load_game("connect4:5x4").start()

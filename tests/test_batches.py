@@ -127,7 +127,7 @@ def test_a_damaged_byte_is_noticed_or_costs_a_record(tmp_path_factory, at, flips
 
 
 @given(st.integers(0, 1000))
-def test_a_torn_journal_goes_on(tmp_path_factory, size):
+def test_a_torn_journal_is_resumed(tmp_path_factory, size):
     path = tmp_path_factory.mktemp("journal") / "journal"
     journal_of(path, ABOUT, *RECORDS)
     path.write_bytes(path.read_bytes()[:size])
@@ -173,7 +173,7 @@ def test_lines_that_cannot_be_read_are_skipped_if_wanted():
         read_positions(TINY, ["nonsense"], "here", [])
 
 
-def test_notes_on_lines_are_told_once():
+def test_notes_on_lines_are_reported_once():
     stale = "4k3/8/8/8/8/8/8/4K3 w K - 0 1"
     told = []
     with notes_to(told.append):
@@ -323,7 +323,7 @@ run_batch(of_set("L1_R1", 400), threads=2, table=8, nodes=30_000, journal=sys.ar
 
 @compiled_only
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
-def test_a_killed_batch_goes_on_where_it_was(tmp_path):
+def test_a_killed_batch_resumes_where_it_was(tmp_path):
     path, root = tmp_path / "journal", Path(__file__).parent.parent
     wanted = run_batch(of_set("L1_R1", 400), threads=2, table=8, nodes=30_000)
     generator = random.Random(4)

@@ -402,7 +402,7 @@ def test_draughtsmen_are_discs(page: Page, service: str) -> None:
     assert size["width"] > 0.7 * square["width"]
 
 
-def test_who_is_to_move_is_said_once(page: Page, service: str) -> None:
+def test_the_player_to_move_is_named_once(page: Page, service: str) -> None:
     for game, rest in (("chess", "Castling KQkq"), ("morris", "White has 9"), ("oware", "")):
         show(page, service, game)
         status(page, "to move")

@@ -148,7 +148,7 @@ def test_all_of_a_small_game():
     assert book.answer(start)[:2] == (solve(start).value,) * 2
 
 
-def test_a_stopped_book_goes_on(tmp_path, tiny):
+def test_a_stopped_book_is_resumed(tmp_path, tiny):
     stop = threading.Event()
     stop.set()
     options = {"threads": 1, "table": 1, "journal": tmp_path / "journal"}
@@ -196,7 +196,7 @@ def test_damaged_books_are_refused(tiny, tmp_path):
         Book.load(path)
 
 
-def test_books_that_are_none():
+def test_invalid_books():
     with pytest.raises(CutnodeError, match="a book has 0 plies or more, not -1"):
         build_book(TINY, -1)
     with pytest.raises(CutnodeError, match="there is no game 'tictac'"):

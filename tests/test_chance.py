@@ -402,7 +402,7 @@ def test_a_limit_of_values_can_be_a_number_of_numpy(monkeypatch):
 
 
 @pytest.mark.parametrize("limit", [0, -1, 32001, "much", math.nan])
-def test_limits_of_values_that_are_none(monkeypatch, limit):
+def test_invalid_limits_of_values(monkeypatch, limit):
     monkeypatch.setattr(race, "VALUE_LIMIT", limit)
     with pytest.raises(
         GameError, match=r"VALUE_LIMIT of toys.race must be a number above 0, at most"

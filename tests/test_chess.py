@@ -342,7 +342,7 @@ def _replies(board, move):
     return count
 
 
-def test_notes_are_told_once():
+def test_notes_are_reported_once():
     told = []
     with notes_to(told.append):
         for _ in range(3):

@@ -265,7 +265,7 @@ def test_moves_are_found(text, moves):
         ("[" * 1000 + "1. e4 " * 200_000, "longer than 1,000,000 characters"),
     ],
 )
-def test_what_is_no_game_is_refused(text, reason):
+def test_files_without_games_are_refused(text, reason):
     with pytest.raises(PositionError, match=reason):
         read_pgn(text)
 

@@ -263,7 +263,7 @@ def test_a_go_without_a_position_waits_for_its_stop():
     assert obey.said[-1] == "bestmove 0000" and obey.session.tasks == []
 
 
-def test_what_is_dropped_of_a_position_is_said_once(obey):
+def test_dropped_parts_of_a_position_are_reported_once(obey):
     stale = "position fen 1nbqkbnr/pp2p1pp/2p5/3p1p2/3P1B2/5N2/PPP1PPPP/RN2KB1R w KQkq - 0 4"
     note = "info string castling KQkq is read as KQk: king or rook is not at home for q"
     assert obey(stale) == [note]
@@ -491,7 +491,7 @@ def test_words_are_parted_by_any_space(talk):
 
 
 @searching
-def test_moves_to_choose_from_that_are_none(talk):
+def test_invalid_searchmoves(talk):
     answer = talk.go("go searchmoves e2e5 d2d4 d2d5 depth 2")
     assert moves_in(answer)[0] == "d2d4"
     assert sum(line.startswith("info string 'go searchmoves': ") for line in answer) == 2

@@ -1254,7 +1254,7 @@ def test_a_reader_that_leaves_ends_it_quietly(words, both):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
-def test_a_full_disk_is_told_of():
+def test_a_full_disk_is_reported():
     with open("/dev/full", "w") as full, started("--help", stdout=full, stderr=-1) as process:
         said = process.communicate()[1]
     assert (process.returncode, said) == (

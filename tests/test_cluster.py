@@ -213,7 +213,7 @@ def test_layers_though_a_worker_is_killed(client, tmp_path):
 
 
 @pytest.mark.slow
-def test_layers_go_on_where_they_were(client, tmp_path):
+def test_layers_resume_where_they_were(client, tmp_path):
     """A driver resumes the work of another one, even in the middle of a layer."""
     start = load_game("draughts:4x4").start()
     stop = threading.Event()
@@ -259,7 +259,7 @@ with Client(sys.argv[1]) as client:
 """
 
 
-def test_a_driver_that_was_killed_goes_on_with_its_journal(client, tmp_path):
+def test_a_killed_driver_resumes_with_its_journal(client, tmp_path):
     journal = str(tmp_path / "journal")
     command = [sys.executable, "-c", DRIVER, client.scheduler.address, journal]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:

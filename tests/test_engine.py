@@ -344,7 +344,7 @@ def test_a_stop_ends_a_search_at_once(engine):
         ({"evaluation": 7}, "an evaluation is a name or a compiled function, not 7"),
     ],
 )
-def test_engines_that_are_none(options, message):
+def test_invalid_engines(options, message):
     with pytest.raises(CutnodeError) as error:
         Searcher(EMPTY, **options)
     assert message in str(error.value)
@@ -369,7 +369,7 @@ def test_engines_that_are_none(options, message):
         ({"depth": 1, "lines": 0}, "at least 1 line"),
     ],
 )
-def test_limits_that_are_none(engine, limits, message):
+def test_invalid_limits(engine, limits, message):
     with pytest.raises(CutnodeError) as error:
         engine.search(EMPTY, **limits)
     assert message in str(error.value)

@@ -85,7 +85,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_no_evaluation(file, name):
+def test_invalid_evaluations(file, name):
     result = run_cutnode("search", "tictactoe", "--depth", 1, "--evaluation", name)
     assert result.exit_code == 2
     assert f"cutnode: {WRONG[name]}" in result.output
@@ -110,7 +110,7 @@ def test_files_that_cannot_be_loaded(file):
         Searcher("tictactoe", evaluation="own_estimates.py:centre")
 
 
-def test_functions_that_are_none_of_a_module():
+def test_functions_that_a_module_lacks():
     for function, why in ((lambda position: 0, "top level of a module"), (len, "in Python")):
         with pytest.raises(GameError, match=why):
             Evaluation(compiled(function) if function is not len else function)

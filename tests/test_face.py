@@ -90,7 +90,7 @@ def test_a_text_goes_with_its_game():
 
 
 @pytest.mark.parametrize("thing", [None, 7, (1, 2), TICTACTOE.module.Position])
-def test_what_is_no_position(thing):
+def test_invalid_position_arguments(thing):
     with pytest.raises(GameError, match="is no position: give a game's name, a game"):
         search(thing, depth=1)
 
@@ -205,7 +205,7 @@ def test_games_of_files_read_back(tmp_path):
     assert eval(repr(game), {"load_game": load_game}) == game
 
 
-def test_what_is_no_name_of_a_game():
+def test_invalid_names_of_games():
     with pytest.raises(GameError, match="a game is called by its name, or by the path of its file"):
         load_game(7)
 
@@ -347,7 +347,7 @@ def test_searches_know_the_history_of_a_board():
         (lambda: Board("tictac"), "there is no game 'tictac'"),
     ],
 )
-def test_what_is_no_board(make, message):
+def test_invalid_boards(make, message):
     with pytest.raises(CutnodeError, match=message):
         make()
 

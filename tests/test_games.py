@@ -307,17 +307,17 @@ def assert_start_or_refused(game, variant):
 
 
 @pytest.mark.parametrize(("name", "variant", "words"), cases("refused/variants.txt", 3))
-def test_variants_that_are_none(name, variant, words):
+def test_invalid_variants(name, variant, words):
     assert words in refusal(load_game(name).notation.start, variant)
 
 
 @pytest.mark.parametrize(("name", "text", "words"), cases("refused/positions.txt", 3))
-def test_positions_that_are_none(name, text, words):
+def test_invalid_positions(name, text, words):
     assert words in refusal(load_game(name).parse, text)
 
 
 @pytest.mark.parametrize(("name", "text", "move", "words"), cases("refused/moves.txt", 4))
-def test_moves_that_are_none(name, text, move, words):
+def test_invalid_moves(name, text, move, words):
     game = load_game(name)
     assert words in refusal(game.notation.parse_move, game.parse(text), move)
 

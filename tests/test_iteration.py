@@ -255,7 +255,7 @@ def test_bad_options(options, words):
     assert words in str(caught.value)
 
 
-def test_positions_that_are_none():
+def test_invalid_positions():
     with pytest.raises(CutnodeError):
         iterate("5 5 0")
 

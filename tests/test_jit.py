@@ -566,7 +566,7 @@ def test_silent_in_a_pipe(project):
     assert len(project.kept()) == 1
 
 
-def test_terminal_is_told_once(project):
+def test_terminal_is_notified_once(project):
     pty = pytest.importorskip("pty")
 
     def seen():

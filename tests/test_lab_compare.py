@@ -143,7 +143,7 @@ class Again(Follower):
         return next((s for s in self.samples if key.items() <= s.items()), None)
 
 
-def test_what_was_interrupted_is_kept_and_goes_on(study):
+def test_an_interrupted_study_is_kept_and_resumed(study):
     known = study.samples[:5]  # of two positions, and half of a third
     options = {"depth": 5, "pairs": 0, "runs": 1}
     stopped = compare(TICTACTOE, "default", FEW, SOME, progress=Again(known, 4), **options)
@@ -155,7 +155,7 @@ def test_what_was_interrupted_is_kept_and_goes_on(study):
     assert stopped.rows[0]["nodes"] == sum(firsts)
 
 
-def test_a_match_that_was_interrupted_goes_on():
+def test_an_interrupted_match_is_resumed():
     options = {"depth": 1, "pairs": 4, "move_nodes": 20, "runs": 1}
     whole = compare(TICTACTOE, "default", "random", SOME[:1], **options)
     games = [sample for sample in whole.samples if sample["setting"] == "match"]

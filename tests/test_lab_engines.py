@@ -95,7 +95,7 @@ def test_engines_of_a_game_of_chance_only_play():
     assert study.notes[0].startswith("A game of chance: nothing is proven by search")
 
 
-def test_engines_need_positions_that_go_on():
+def test_engines_need_unfinished_positions():
     with pytest.raises(CutnodeError, match="the game is over in"):
         engines(TICTACTOE, [TICTACTOE.start(), TICTACTOE.parse("14253")])
     with pytest.raises(CutnodeError, match="a number of pairs is at least 0, not -1"):

@@ -378,7 +378,7 @@ class Watching(Follower):
         return self.journal.recall(key)
 
 
-def test_a_study_that_is_killed_goes_on(several, tmp_path):
+def test_a_killed_study_is_resumed(several, tmp_path):
     file = tmp_path / "a.jsonl"
     options = {"techniques": ("table", "killers"), "runs": 1, "workers": 1}
     first = Watching(Journal(str(file)), 20)

@@ -112,7 +112,7 @@ def test_means_of_ratios_are_symmetric():
     assert quartiles([1, 2, 3, 4, 5]) == (2, 3, 4)
 
 
-def test_intervals_that_are_none():
+def test_invalid_intervals():
     assert bootstrap_mean([5]) == (5, None, None)
     assert bootstrap_mean([5, 5, 5]) == (5, 5, 5)
     assert bootstrap_share([1, 0, 2], [2, 0, 4]) == (0.5, 0.5, 0.5)
@@ -371,7 +371,7 @@ def ending():
     return lambda task: os._exit(3) if task == 2 else -task
 
 
-def test_a_process_that_ends_is_told_of():
+def test_a_process_that_ends_is_reported():
     with Processes(ending, 2) as processes:
         assert list(processes.answers([0, 1])) == [0, -1]
         with pytest.raises(CutnodeError, match=r"a process ended before its time \(exit code 3\)"):
@@ -392,7 +392,7 @@ def dying():
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes end otherwise")
-def test_a_process_that_is_killed_is_told_of(monkeypatch):
+def test_a_killed_process_is_reported(monkeypatch):
     with Processes(dying, 1) as processes:
         [(process, group)] = processes.answers(["live"])
         assert group == process != os.getpgrp()  # a terminal's signals do not reach it
@@ -416,7 +416,7 @@ def test_a_process_that_is_killed_is_told_of(monkeypatch):
 @searches
 @pytest.mark.usefixtures("all_work_is_shared")
 @pytest.mark.parametrize("ended_by", ["a killed process", "SIGTERM"])
-def test_a_study_that_is_ended_from_outside_is_kept_and_goes_on(ended_by, tmp_path, monkeypatch):
+def test_a_study_ended_from_outside_is_kept_and_resumed(ended_by, tmp_path, monkeypatch):
     file, whole = tmp_path / "a.jsonl", tmp_path / "a.json"
     words = ["lab", "ablation", "tictactoe", "--positions", "6", "--depth", "4", "--runs", "1"]
     words += ["--techniques", "table,killers", "--workers", "2", "--quiet", "--json"]
@@ -473,7 +473,7 @@ def test_where_p_and_the_interval_disagree_both_are_explained():
     assert not agreeing.notes
 
 
-def test_what_cannot_be_sent_is_told_of():
+def test_an_answer_that_cannot_be_sent_is_reported():
     with pytest.raises(CutnodeError, match=r"cannot be sent to other processes .*: use 1 worker"):
         Workbench(2, lambda positions, what: what, SOME, len)
 

@@ -206,7 +206,7 @@ def test_commands(command, text):
     assert text in result.output
 
 
-def test_numbers_that_are_none():
+def test_invalid_numbers():
     result = CliRunner().invoke(lab, ["theory", "--widths", "2,x"])
     assert isinstance(result.exception, CutnodeError)
     assert str(result.exception) == "'2,x' is not a list of numbers such as 4,6,8"

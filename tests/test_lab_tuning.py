@@ -173,7 +173,7 @@ class Stopping(Journal):
             raise KeyboardInterrupt
 
 
-def test_a_study_that_was_stopped_goes_on(study, tmp_path):
+def test_a_stopped_study_is_resumed(study, tmp_path):
     path = str(tmp_path / "tune.jsonl")
     stopped = tune(TICTACTOE, SOME, **FEW, progress=Stopping(path))
     assert stopped.stopped and len(stopped.samples) == 14
@@ -329,7 +329,7 @@ def test_many_turns_of_one_player_decide_nothing():
     assert not any(lead(SimpleNamespace(side=0), choice) for _ in range(9))
 
 
-def test_games_that_were_stopped_go_on(by_games, tmp_path):
+def test_stopped_games_are_resumed(by_games, tmp_path):
     path = str(tmp_path / "games.jsonl")
 
     class Early(Stopping):

@@ -146,7 +146,7 @@ def test_bounds_of_the_test():
 @pytest.mark.parametrize(
     "numbers", [(5, 0), (0, 0), (0, math.inf), (0, 1e9), (0, 5, 0), (0, 5, 0.05, 1)]
 )
-def test_tests_that_are_none(numbers):
+def test_invalid_tests(numbers):
     with pytest.raises(CutnodeError, match=r"elo0 must be less than elo1|alpha and beta must be"):
         Sprt(*numbers)
 
@@ -355,7 +355,7 @@ def test_games_are_kept_if_a_process_is_killed(tmp_path, monkeypatch):
         ({"openings": [GAME.parse("14253")]}, "cannot be a finished game, got xxx/oo./..."),
     ],
 )
-def test_matches_that_are_none(options, reason):
+def test_invalid_matches(options, reason):
     with pytest.raises(CutnodeError, match=reason):
         match(GAME, "random", "random", **options)
 

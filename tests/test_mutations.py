@@ -863,7 +863,7 @@ def test_searches_refuse_rules_that_work_in_place(written, ask):
         search(game.start(), depth=2)
 
 
-def test_dice_games_can_go_on_for_ever(written):
+def test_dice_games_can_last_forever(written):
     """A player who may stay is not asked to for longer than the longest line."""
     file = written("dice", "position.left - position.roll - move", "position.left - move")
     report = examine(load_game(file), games=6)

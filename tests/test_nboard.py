@@ -73,7 +73,7 @@ def test_passes(word):
         (GAME.format("B[]"), "move 1 of the game: '' is not a move"),
     ],
 )
-def test_games_that_are_none(text, words):
+def test_invalid_games(text, words):
     with pytest.raises(PositionError) as caught:
         read_game(text)
     assert words in str(caught.value)

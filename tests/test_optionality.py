@@ -116,7 +116,7 @@ def test_jittered_weights():
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), 1e9, "5", None, 10**400, 1j])
-def test_weights_that_are_none(wrong):
+def test_invalid_weights(wrong):
     optionality = Optionality(1, 2, 3, wrong, 5, 6)
     with pytest.raises(CutnodeError, match="territory of an optionality is a number from -32000"):
         Searcher(GAME, evaluation=optionality)
@@ -131,7 +131,7 @@ def test_games_without_features():
             minimax(load_game("tictactoe").start(), 2, evaluation=evaluation)
 
 
-def test_names_that_are_none():
+def test_invalid_names():
     words = "connect4 has no evaluation 'economical' .did you mean 'economic'"
     with pytest.raises(GameError, match=words):
         Searcher(load_game("connect4"), evaluation="economical")

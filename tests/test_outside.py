@@ -196,7 +196,7 @@ def not_compiled(node, plan, search):
         ),
     ],
 )
-def test_what_is_no_technique(make, message):
+def test_invalid_techniques(make, message):
     with pytest.raises(CutnodeError, match=message):
         make()
 
@@ -305,7 +305,7 @@ def test_parameters_go_before_the_profile():
         (7, "parameters are values by name"),
     ],
 )
-def test_parameters_that_are_none(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(CutnodeError, match=message):
         Searcher(load_game("chess"), parameters=parameters, ready=False)
 

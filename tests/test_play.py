@@ -248,7 +248,7 @@ def test_ctrl_c_at_the_prompt_leaves():
 # Leaving, saving, resuming
 
 
-def test_end_of_input_offers_to_go_on():
+def test_end_of_input_says_how_to_continue():
     result = play("tictactoe", "--both", script="5\n")
     assert result.exit_code == 0
     assert result.output.endswith("to continue from here: cutnode play tictactoe .../.x./...\n")

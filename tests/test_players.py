@@ -180,7 +180,7 @@ def test_configuration_is_read():
         ("depth=3,driver=magic", "a driver is one of"),
     ],
 )
-def test_configurations_that_are_none(text, reason):
+def test_invalid_configurations(text, reason):
     with pytest.raises(CutnodeError, match=reason.replace("?", r"\?").replace("...", r"\.\.\.")):
         make_player(GAME, text)
 
@@ -254,7 +254,7 @@ def test_chance_keeps_to_its_odds():
     assert dice[0].draw() == dice[1].draw()
 
 
-def test_steps_that_are_none():
+def test_invalid_steps():
     for start, steps, reason in (
         (GAME.start(), ["5", "5"], "step 2: cell 5 is marked already"),
         (GAME.start(), [4], "step 1: a move is a text, not 4"),

@@ -228,7 +228,7 @@ def test_many_positions():
     assert batch[0].nodes == batch.nodes[0] > 0
 
 
-def test_an_engine_goes_on_with_its_table():
+def test_an_engine_continues_with_its_table():
     start = load_game("tictactoe").start()
     with Engine(start) as mine:
         first = mine.solve(start, engine="pn")
@@ -347,7 +347,7 @@ def test_a_limit_that_is_over_at_once_leaves_first_numbers_and_a_move():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_stopped_search_goes_on_with_its_table(seed):
+def test_a_stopped_search_continues_with_its_table(seed):
     """It finds the right values, and the work of stopped searches saves nodes."""
     start = load_game("kalah:3x3", plain=True).start()
     (position,) = positions_of(start, 6, 1, seed)
@@ -385,7 +385,7 @@ def test_stops_where_play_goes_round_leave_nothing_that_is_wrong(seed):
 
 @compiled_only
 @pytest.mark.slow
-def test_threads_that_are_stopped_go_on_with_their_table():
+def test_stopped_threads_continue_with_their_table():
     start = load_game("breakthrough:5x5").start()
     table = Table(64)
     numbers = set()

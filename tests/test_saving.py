@@ -42,7 +42,7 @@ def saved(tmp_path_factory):
 @compiled_only
 @pytest.mark.parametrize("mapped", [False, True])
 @pytest.mark.parametrize("megabytes", [1, 16])
-def test_a_loaded_table_goes_on_as_the_saved_one(tmp_path, mapped, megabytes):
+def test_a_loaded_table_continues_like_the_saved_one(tmp_path, mapped, megabytes):
     """With 1 MiB it is all in use, and mapped; with 16 MiB it grows."""
     path = tmp_path / "some.table"
     table = Table(megabytes)
@@ -63,7 +63,7 @@ def test_a_loaded_table_goes_on_as_the_saved_one(tmp_path, mapped, megabytes):
 
 
 @compiled_only
-def test_searches_of_limited_depth_go_on_too(tmp_path):
+def test_depth_limited_searches_continue_too(tmp_path):
     table = Table(1)
     searcher = Searcher(GAME, table=table)
     searcher.search(NEXT, depth=8)

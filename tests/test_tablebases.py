@@ -159,7 +159,7 @@ def test_without_memory_for_moves_backwards_all_positions_are_looked_at_again(st
     ]
 
 
-def test_a_sweep_that_was_stopped_goes_on_with_more_memory(tmp_path, monkeypatch):
+def test_a_stopped_sweep_resumes_with_more_memory(tmp_path, monkeypatch):
     """A sweep touches the wins by leaving the layer, and they must not be lost with it."""
     monkeypatch.setattr("cutnode.tablebases.retrograde.defines", lambda *_: False)
     space, folder = indexed(DRAUGHTS), Folder(tmp_path)
@@ -443,7 +443,7 @@ def test_positions_without_indices_are_kept_with_the_values(tmp_path):
     assert base.distances() == in_memory(chase.Position()).distances()
 
 
-def test_a_build_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
+def test_a_build_resumes_where_it_was_stopped(tmp_path, monkeypatch):
     """It may be stopped at any moment: within a layer, or between layers."""
     monkeypatch.setattr("cutnode.tablebases.builder.SAVE_SECONDS", 0.0)
     whole = in_memory(pursuit.Position()).distances()
@@ -477,7 +477,7 @@ building.build_tablebase(start, {target!r}, progress=lambda p: print("on", flush
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no signals")
-def test_a_killed_build_goes_on(tmp_path):
+def test_a_killed_build_is_resumed(tmp_path):
     target = tmp_path / "base"
     script = KILLED.format(tests=str(Path(__file__).parent), target=str(target))
     for _ in range(4):
@@ -556,7 +556,7 @@ def test_other_rules_are_refused(folder, monkeypatch):
 
 
 @compiled_only
-def test_a_folder_of_another_game_or_metric_is_not_gone_on_with(folder, tmp_path):
+def test_a_folder_of_another_game_or_metric_is_not_resumed(folder, tmp_path):
     with pytest.raises(CutnodeError, match=r"is about toys\.pursuit, not tictactoe"):
         build_tablebase(load_game("tictactoe").start(), folder)
     with pytest.raises(CutnodeError, match="has a tablebase with metric dtm, not wdl"):

@@ -76,7 +76,7 @@ def test_all_boxes_are_won():
 
 
 @pytest.mark.parametrize("text", ["0x3", "9x9", "3", "x"])
-def test_sizes_that_are_none(text):
+def test_invalid_sizes(text):
     for game in (amazons, dots_and_boxes):
         with pytest.raises(PositionError):
             game.start(text) if game is amazons else game.board.of(text)
