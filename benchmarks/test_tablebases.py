@@ -12,10 +12,10 @@ from benchmarks.compiled import look_up_entries
 from benchmarks.conftest import Measure
 from cutnode import CutnodeError, load_game
 from cutnode.contract.positions import coerce, pack
+from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import Space, enumerated, indexed
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import Directory
 
 slow = pytest.mark.slow
 

@@ -20,6 +20,13 @@ if coverage.Coverage.current() is not None:
     # Count lines as they are written, not as plain Python folds them to be faster.
     interpreter.folded = lambda function, names: function.__code__
 
+
+def pytest_xdist_auto_num_workers(config):
+    """Return two processes for the suite, as most machines have two cores; none for one file."""
+    files = {argument.partition("::")[0] for argument in config.args}
+    return 0 if len(files) == 1 and files.pop().endswith(".py") else 2
+
+
 SEARCHING = os.path.join("cutnode", "search", "")
 """The folder of the Python modules that drive searches."""
 

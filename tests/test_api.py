@@ -341,9 +341,9 @@ def test_invalid_batches():
         solve_many([])
     other = load_game("connect4:5x4").start()
     for threads in (1, 2) if jit_enabled() else (1,):
-        with pytest.raises(PositionError, match="positions of one batch are of one class"):
+        with pytest.raises(PositionError, match="positions of one batch must be of one class"):
             solve_many([LATE, other], threads=threads)
-    with pytest.raises(GameError, match="there is no game '44'"):
+    with pytest.raises(GameError, match="unknown game '44'"):
         solve_many([LATE, "44"])
 
 
@@ -357,7 +357,7 @@ def test_table_of_no_size():
 @pytest.mark.parametrize("function", [solve, analyse, minimax, alphabeta])
 @pytest.mark.parametrize("thing", [None, 7, "4455", (1, 2)])
 def test_things_that_are_no_position(function, thing):
-    with pytest.raises(GameError, match=r"is no position: give|there is no game '4455'"):
+    with pytest.raises(GameError, match=r"is no position: give|unknown game '4455'"):
         function(thing)
 
 

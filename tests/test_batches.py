@@ -86,7 +86,7 @@ def test_journal_of_another_job_is_refused(tmp_path, about):
 def test_files_that_are_no_journal_stay_as_they_are(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("4455\n")
-    with pytest.raises(CutnodeError, match=r"notes\.txt is no cutnode journal"):
+    with pytest.raises(CutnodeError, match=r"notes\.txt is not a cutnode journal"):
         Journal(path, ABOUT)
     assert path.read_text() == "4455\n"
     with pytest.raises(CutnodeError, match="cannot be opened: "):
@@ -120,7 +120,7 @@ def test_a_damaged_byte_is_noticed_or_costs_a_record(tmp_path_factory, at, flips
     try:
         held = journal_of(path, ABOUT, b"more")
     except CutnodeError as error:
-        assert "is no cutnode journal" in str(error) or "header" in str(error)
+        assert "is not a cutnode journal" in str(error) or "header" in str(error)
         return
     assert held in [RECORDS[:n] + RECORDS[n + 1 :] for n in range(len(RECORDS))]
     assert journal_of(path, ABOUT) == [*held, b"more"]
@@ -367,7 +367,7 @@ def test_things_that_are_no_batch():
         (lambda: run_batch(TINIES, threads=1 << 40), "at most 1024 threads"),
         (lambda: run_batch(TINIES, "count"), "a batch is to solve or search, not to 'count'"),
         (lambda: run_batch(TINIES, depth=3), "'depth' says nothing to solve positions; these do"),
-        (lambda: run_batch(TINIES, nodes=0), "a node limit is at least 1"),
+        (lambda: run_batch(TINIES, nodes=0), "nodes must be at least 1"),
         (lambda: run_batch(TINIES, table=0), "a table needs at least 1 MiB"),
         (lambda: run_batch(TINIES, threads=0), "at least 1 thread"),
     ):

@@ -146,7 +146,7 @@ def test_tictactoe_is_played_to_its_end_and_kept(page: Page, service: str) -> No
     status(page, r"first player \(x\) wins")
     page.click("#whole")
     expect(page.locator("#graph .dot")).to_have_count(6)
-    expect(page.locator("#whole")).to_have_text("Analyse the game")
+    expect(page.locator("#whole")).to_have_text("Analyse whole game")
     page.reload()
     status(page, "wins")
     expect(page.locator("#record button")).to_have_count(6)
@@ -232,7 +232,7 @@ def test_dice(page: Page, service: str) -> None:
     page.get_by_role("button", name="1 (25 %)").click()
     status(page, "light to move")
     play(page, 3)
-    status(page, "dark: chance decides")
+    status(page, "dark to roll")
     page.check("#auto-roll")
     status(page, "to move")
     for _ in range(4):
@@ -261,7 +261,7 @@ def test_a_lost_connection_comes_back(page: Page) -> None:
     with serving(()) as url:
         show(page, url, "tictactoe", analyse=True)
         expect(page.locator(".chip")).to_have_count(9)
-    expect(page.locator("#connection")).to_contain_text("connection is lost")
+    expect(page.locator("#connection")).to_contain_text("Connection lost")
     cell(page, 4).click()
     with serving((), int(url.rpartition(":")[2])):
         expect(page.locator("#connection")).to_be_hidden()
@@ -295,10 +295,10 @@ def test_bad_input_is_said(page: Page, service: str) -> None:
     show(page, service, "tictactoe")
     page.locator("summary", has_text="Position as text").click()
     page.fill("#text", "55")
-    page.get_by_role("button", name="Show this position").click()
+    page.get_by_role("button", name="Load position").click()
     expect(page.locator("#error")).to_have_text("move 2 of '55': cell 5 is marked already")
     page.fill("#text", "51")
-    page.get_by_role("button", name="Show this position").click()
+    page.get_by_role("button", name="Load position").click()
     expect(page.locator(".disc")).to_have_count(2)
     expect(page.locator("#error")).to_be_hidden()
 
@@ -314,7 +314,7 @@ def test_bad_input_is_said(page: Page, service: str) -> None:
     page.click("#done")
     expect(page.locator(".disc")).to_have_count(3)
     page.goto(f"{service}/#game=go")
-    expect(page.locator("#error")).to_contain_text("there is no game 'go'")
+    expect(page.locator("#error")).to_contain_text("unknown game 'go'")
     page.select_option("#game", "hex")
     page.fill("#variant", "99")
     page.get_by_role("button", name="New game").click()
@@ -360,7 +360,7 @@ def test_an_error_stays_until_a_person_acts(page: Page, service: str) -> None:
     expect(page.locator("#progress")).to_contain_text("depth")
     page.locator("summary", has_text="Position as text").click()
     page.fill("#text", "99")
-    page.get_by_role("button", name="Show this position").click()
+    page.get_by_role("button", name="Load position").click()
     expect(page.locator("#error")).to_be_visible()
     depth = page.inner_text("#progress")
     expect(page.locator("#progress")).not_to_have_text(depth)  # it reports
@@ -428,7 +428,7 @@ def test_axe_finds_nothing(browser: Browser, service: str, scheme: Any) -> None:
             expect(page.locator("#verdict")).to_contain_text("Solved")
         page.eval_on_selector_all("details", "all => all.forEach((each) => (each.open = true))")
         page.fill("#text", "?")
-        page.get_by_role("button", name="Show this position").click()
+        page.get_by_role("button", name="Load position").click()
         expect(page.locator("#error")).to_be_visible()
         if game != "ur":
             page.click("#grow button")
@@ -464,12 +464,12 @@ def test_notes_on_a_position_are_shown_until_a_move(page: Page, service: str) ->
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("position=15", "the address names no game"),
-        ("garbage", "the address names no game"),
-        ("game=", "the address names no game"),
-        ("game=..", "there is no game '..'"),
-        ("game=tictactoe%2Fboard", "there is no game 'tictactoe/board'"),
-        ("game=nosuch", "there is no game 'nosuch'"),
+        ("position=15", "the address must name a game"),
+        ("garbage", "the address must name a game"),
+        ("game=", "the address must name a game"),
+        ("game=..", "unknown game '..'"),
+        ("game=tictactoe%2Fboard", "unknown game 'tictactoe/board'"),
+        ("game=nosuch", "unknown game 'nosuch'"),
     ],
 )
 def test_an_address_of_no_game_is_said_and_games_are_listed(
@@ -492,7 +492,7 @@ def test_an_answer_that_is_no_json_is_said(page: Page, service: str) -> None:
     show(page, service, "tictactoe")
     page.route("**/games/hex**", lambda route: route.fulfill(status=502, body="<h1>Bad Gateway"))
     page.evaluate("location.hash = 'game=hex'")
-    expect(page.locator("#error")).to_contain_text("by no cutnode service (status 502)")
+    expect(page.locator("#error")).to_contain_text("not from a cutnode service (status 502)")
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_glyphs_marks_and_legends_are_for_people():
 
 
 def test_glyphs_of_nothing_are_refused():
-    with pytest.raises(GameError, match=r"glyphs stand for contents: .* not for 'X'"):
+    with pytest.raises(GameError, match=r"glyphs must stand for symbols of contents, .* got 'X'"):
         Grid(1, 2, glyphs={"X": "●"})
 
 

@@ -384,7 +384,9 @@ def test_techniques_that_need_null_windows_are_refused():
         "mate_distance",
         "quiescence",
     ):
-        with pytest.raises(GameError, match=f"race has chance: a search with chance has no {name}"):
+        with pytest.raises(
+            GameError, match=f"race has chance: a search with chance cannot use {name}"
+        ):
             Searcher(race.Position(), techniques=[name, "deepening"])
     with pytest.raises(GameError, match=r"race has chance: mtdf cannot search it"):
         Searcher(race.Position(), driver="mtdf")
@@ -439,9 +441,9 @@ def test_debug_finds_what_breaks_the_contract(tmp_path, plain):
     engine = Searcher(game, debug=True, table=1)
     for text, depth, where, found in (
         ("2 1 0", 1, "2 1 0", "chance_outcome: probabilities must be 0 or more and sum to 1"),
-        ("1 4 1", 1, "4 0 0", "outcome: -103 is further from 0 than 100"),
-        ("4 5 1", 1, "5 3 0", "evaluate: nan is further from 0 than 100"),
-        ("3 4 0", 1, "3 4 0", "play: the game is not over after 20 plies, or its turns do not end"),
+        ("1 4 1", 1, "4 0 0", "outcome: the value must be from -100 to 100, got -103"),
+        ("4 5 1", 1, "5 3 0", "evaluate must be from -100 to 100, got nan"),
+        ("3 4 0", 1, "3 4 0", "play: the game is not over after 20 plies, or a turn does not end"),
     ):
         with pytest.raises(GameError) as error:
             engine.search(game.parse(text), depth=depth)

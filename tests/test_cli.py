@@ -755,13 +755,13 @@ BAD_POSITIONS = {
 SOLVE = "solve", "connect4"
 SECONDS = "invalid value for '-s' / '--seconds'"
 BAD_INPUT = {
-    ("solve", "conect4"): "there is no game 'conect4' (did you mean 'connect4'?)",
-    ("solve", ""): "there is no game ''; games are breakthrough",
-    ("solve", ".."): "there is no game '..'",
+    ("solve", "conect4"): "unknown game 'conect4' (did you mean 'connect4'?)",
+    ("solve", ""): "unknown game ''; games are breakthrough",
+    ("solve", ".."): "unknown game '..'",
     ("solve", "no_such.game"): "cannot load 'no_such.game': No module named 'no_such'",
     ("solve", "os.path"): "os.path is not a game: it does not define moves",
     ("solve", str(ROOT / "README.md")): (
-        f"cannot load '{ROOT / 'README.md'}': a file of rules is called NAME.py"
+        f"cannot load '{ROOT / 'README.md'}': the name of a game's file must end in .py"
     ),
     ("solve", "no_such_game.py"): "there is no file 'no_such_game.py'",
     ("show", "connect4:9x9"): "a board of 9x9 does not fit",
@@ -976,7 +976,7 @@ BROKEN = {
         "def outcome(position, ply):\n",
         ".outcome takes 2 parameters; the contract is outcome(position)",
     ),
-    "plain": (f"@compiled\n{RULE}", RULE, " is compiled in part: put @compiled before outcome"),
+    "plain": (f"@compiled\n{RULE}", RULE, " is only partly compiled: put @compiled before outcome"),
 }
 
 

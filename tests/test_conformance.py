@@ -192,9 +192,9 @@ tictactoe_play = tictactoe.play
 @pytest.mark.parametrize(
     ("verb", "complaint", "rules"),
     [
-        ("moves", "a move is there twice", {"moves": doubled}),
+        ("moves", "lists a move twice", {"moves": doubled}),
         ("moves", "writes outside of its part", {"moves": unbuffered}),
-        ("moves", "moves are numbers in range(65535)", {"moves": large}),
+        ("moves", "moves must be numbers in range(65535)", {"moves": large}),
         ("moves", "there are none", {"moves": lambda position, buffer, at: at}),
         ("moves", "MAX_MOVES = 8", {"MAX_MOVES": 8}),
         ("moves", "raises ZeroDivisionError", {"moves": lambda position, buffer, at: at // 0}),
@@ -210,9 +210,9 @@ tictactoe_play = tictactoe.play
         ("key", "not a word of 64 bits", {"key": lambda p: p.mine | p.theirs << 56}),
         ("evaluate", "further from 0", {"evaluate": lambda p: 32001}),
         ("adjust", "further from 0", {"adjust": lambda p, score: 40_000}),
-        ("deviation", "no amount of 0 or more", {"deviation": lambda p, deep, shallow: -0.5}),
+        ("deviation", "not a finite number", {"deviation": lambda p, deep, shallow: -0.5}),
         ("features", "gives 11 numbers, not 12", {"features": lambda p: (1,) * 11}),
-        ("features", "these are amounts, 0 or more", {"features": lambda p: (-1,) * 12}),
+        ("features", "must be amounts of 0 or more", {"features": lambda p: (-1,) * 12}),
         ("planes", "gives -1, not a word of 64 bits", {"planes": lambda p: (-1,)}),
         ("planes", "gives 17 words; a network reads", {"planes": lambda p: (p.mine,) * 17}),
         (
@@ -227,7 +227,7 @@ tictactoe_play = tictactoe.play
         ),
         (
             "planes",
-            "of another position",
+            "at another position",
             {"planes": lambda p: (p.mine,) * (1 + (p.theirs > 0))},
         ),
         ("order", "further from 0", {"order": lambda p, move, child: -1_000_001}),
@@ -235,10 +235,10 @@ tictactoe_play = tictactoe.play
         ("plies_left", "plies were played", {"plies_left": lambda p: 5}),
         ("bounds", "but the value is", {"bounds": lambda p, alpha, beta: (0, 0)}),
         ("bounds", "the game is over", {"bounds": lambda p, alpha, beta: (-1, 1)}),
-        ("endgame", "it says 1, but", {"endgame": lambda p, alpha, beta: (True, 1, 1)}),
+        ("endgame", "is 1, but", {"endgame": lambda p, alpha, beta: (True, 1, 1)}),
         ("candidates", "not legal", {"candidates": first_cell}),
         ("forced", "not the only one", {"forced": lambda p: 0}),
-        ("random_move", "and not legal", {"random_move": lambda p, word: 9}),
+        ("random_move", "but not legal", {"random_move": lambda p, word: 9}),
         ("random_move", "never drawn", {"random_move": lambda p, word: legal_moves(p)[0]}),
         ("random_result", "0 of 256 times, not about", {"random_result": lambda p, word: 0}),
         ("random_result", "further from 0", {"random_result": lambda p, word: 40000}),
@@ -298,12 +298,12 @@ def test_mirrored_by_one_too_many(found):
         return position.WIDTH - move if symmetry else move
 
     findings = found(connect4, "4x4", canonical_move=mirrored, original_move=mirrored)
-    assert "no move of" in findings["canonical_move"]
+    assert "not a move of" in findings["canonical_move"]
 
 
 def test_not_turned_back(found):
     findings = found(isola, original_move=isola.canonical_move)
-    assert "back again" in findings["canonical_move"]
+    assert "turns back into" in findings["canonical_move"]
 
 
 def test_turned_the_other_way(found):

@@ -47,5 +47,5 @@ def test_vectors_are_read():
 
 @pytest.mark.parametrize("array", [np.zeros((2, 2)), np.array(["a"])])
 def test_constants_that_are_not_arrays_of_numbers(array):
-    with pytest.raises(GameError, match="one dimension"):
+    with pytest.raises(GameError, match="one-dimensional array"):
         Constant("test.wrong", array)

@@ -76,10 +76,10 @@ def test_games_in_plain_python_take_plain_functions(file):
 
 WRONG = {
     "nowhere.py:centre": "there is no file 'nowhere.py'",
-    "own_estimates.py": "say which function of own_estimates.py is the evaluation, as in",
-    "own_estimates.py:": "say which function of own_estimates.py is the evaluation, as in",
+    "own_estimates.py": "name the function of own_estimates.py that is the evaluation, as in",
+    "own_estimates.py:": "name the function of own_estimates.py that is the evaluation, as in",
     "own_estimates.py:center": "own_estimates.py defines no 'center' (did you mean 'centre'",
-    "own_estimates.py:CENTRE": "an evaluation is a name or a compiled function, not 16",
+    "own_estimates.py:CENTRE": "evaluation must be a name or a compiled function, got 16",
     "own_estimates.py:against": "own_estimates.py:against takes 2 parameters; an evaluation takes",
 }
 

@@ -206,7 +206,7 @@ def test_games_of_files_read_back(tmp_path):
 
 
 def test_invalid_names_of_games():
-    with pytest.raises(GameError, match="a game is called by its name, or by the path of its file"):
+    with pytest.raises(GameError, match="a game must be given by its name or the path of its file"):
         load_game(7)
 
 
@@ -221,15 +221,17 @@ def test_a_game_plays_moves_by_number_and_by_text():
     assert TICTACTOE.outcome(TICTACTOE.parse("14253")) == -1
     assert TICTACTOE.chances(position) == []
     for wrong in (0, 4, 9, -1, True, 2.5, 3.0, None):
-        with pytest.raises(PositionError, match=r"is not a legal move; legal are 1 \(2\), 2 \(3\)"):
+        with pytest.raises(
+            PositionError, match=r"is not a legal move; legal moves are 1 \(2\), 2 \(3\)"
+        ):
             TICTACTOE.play(position, wrong)
     with pytest.raises(PositionError, match="cell 5 is marked already"):
         TICTACTOE.play(position, "5")
     with pytest.raises(PositionError, match="99 is not a legal move"):
         TICTACTOE.move_text(position, 99)
-    with pytest.raises(PositionError, match="a position is written as text, not 5"):
+    with pytest.raises(PositionError, match="a position must be given as text, got 5"):
         TICTACTOE.parse(5)
-    with pytest.raises(GameError, match="a position is what a game makes, not of type str"):
+    with pytest.raises(GameError, match="a position must come from a game, got one of type str"):
         TICTACTOE.legal_moves("15")
 
 
@@ -257,7 +259,7 @@ def test_names_are_suggested_where_they_are_close(name, meant):
     ending = f" (did you mean {meant!r}?)" if meant else "; games are"
     with pytest.raises(GameError) as caught:
         load_game(name)
-    assert str(caught.value).startswith(f"there is no game {name!r}{ending}")
+    assert str(caught.value).startswith(f"unknown game {name!r}{ending}")
     assert nearest("depht", ["Depth"]) == " (did you mean 'Depth'?)"
     assert nearest("x", ["Depth"]) == ""
 
@@ -344,7 +346,7 @@ def test_searches_know_the_history_of_a_board():
         (lambda: Board("tictactoe", load_game("hex:3").start()), "is no position of tictactoe"),
         (lambda: Board("tictactoe", 7), "7 is no position of tictactoe"),
         (lambda: Board("tictactoe", "99"), "cell 9 is marked already"),
-        (lambda: Board("tictac"), "there is no game 'tictac'"),
+        (lambda: Board("tictac"), "unknown game 'tictac'"),
     ],
 )
 def test_invalid_boards(make, message):
@@ -424,16 +426,19 @@ def test_trees_fit_a_notebook():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: Game("tictactoe"), "has a module and the name of a variant, not 'tictactoe'"),
+        (lambda: Game("tictactoe"), "takes a module and the name of a variant, got 'tictactoe'"),
         (lambda: solve_many(3), "positions must be iterable, got 3"),
         (lambda: solve_many(["tictactoe"], progress=1), "progress must be a function, got 1"),
         (lambda: search("tictactoe", depth=1, moves=0), "moves must be iterable, got 0"),
         (lambda: search("tictactoe", depth=1, history=None), "history must be iterable, got None"),
         (lambda: search("tictactoe", depth=1, progress="x"), "progress must be a function"),
         (lambda: search("tictactoe", depth=1, bounds=[]), r"bounds must be a function, got \[\]"),
-        (lambda: solve("tictactoe", memory="x"), "memory in bytes is a whole number, not 'x'"),
+        (lambda: solve("tictactoe", memory="x"), "memory in bytes must be a whole number, got 'x'"),
         (lambda: solve("tictactoe", memory=-1), "memory must be 0 bytes or more, got -1"),
-        (lambda: Engine.room("tictactoe", table="x"), "table in MiB is a whole number, not 'x'"),
+        (
+            lambda: Engine.room("tictactoe", table="x"),
+            "table in MiB must be a whole number, got 'x'",
+        ),
         (
             lambda: write_proof("tictactoe", at_least=10**30),
             "values of tictactoe are -32000 to 32000, not 10",
@@ -443,7 +448,10 @@ def test_trees_fit_a_notebook():
         (lambda: run_batch(["tictactoe"], []), "a batch is to solve or search"),
         (lambda: play_game([], "tictactoe"), "two players as make_player returns them"),
         (lambda: play_game(None, "tictactoe"), "players must be iterable, got None"),
-        (lambda: play_game(RANDOM, "tictactoe", plies="x"), "a limit of plies is a whole number"),
+        (
+            lambda: play_game(RANDOM, "tictactoe", plies="x"),
+            "a limit of plies must be a whole number",
+        ),
         (lambda: play_game(RANDOM, "tictactoe", until=1), "until must be a function, got 1"),
         (lambda: match(None, "random", "random"), "game must be a game or its name, got None"),
         (lambda: match("tictactoe", "random", "random", sprt=1), "sprt must be an Sprt, got 1"),
@@ -456,12 +464,12 @@ def test_trees_fit_a_notebook():
         (lambda: solve_many(np.array(3)), r"positions must be iterable, got array\(3\)"),
         (lambda: solve_many(Many()), "positions must be iterable, got one two$"),
         (lambda: run_batch(TICTACTOE.start()), "is no position: give a game's name"),
-        (lambda: legal_moves(TICTACTOE), "is what a game makes, not of type Game"),
-        (lambda: count_moves(Board("tictactoe")), "is what a game makes, not of type Board"),
-        (lambda: legal_moves(np.int64(3)), "is what a game makes, not of type int64"),
-        (lambda: Record(None), "is what a game makes, not of type NoneType"),
-        (lambda: Game.of(3), "is what a game makes, not of type int"),
-        (lambda: Game.of(TICTACTOE), "is what a game makes, not of type Game"),
+        (lambda: legal_moves(TICTACTOE), "must come from a game, got one of type Game"),
+        (lambda: count_moves(Board("tictactoe")), "must come from a game, got one of type Board"),
+        (lambda: legal_moves(np.int64(3)), "must come from a game, got one of type int64"),
+        (lambda: Record(None), "must come from a game, got one of type NoneType"),
+        (lambda: Game.of(3), "must come from a game, got one of type int"),
+        (lambda: Game.of(TICTACTOE), "must come from a game, got one of type Game"),
         (lambda: compiled(3), "what @compiled is put before must be a function, got 3"),
         (lambda: read_results(None), "results must be the path of a file, got None"),
         (lambda: read_results("a\0b"), r"results must be the path of a file, got 'a\\x00b'"),

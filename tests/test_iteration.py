@@ -244,9 +244,9 @@ def test_the_exact_solver_names_the_way():
         ({"tolerance": "1"}, "a tolerance is a number, more than 0, not '1'"),
         ({"positions": 0}, "a number of positions is 1 to 1,073,741,824, not 0"),
         ({"positions": 1 << 31}, "a number of positions is 1 to 1,073,741,824, not 2,147,483,648"),
-        ({"positions": 1.5}, "a number of positions is a whole number, not 1.5"),
-        ({"seconds": 0}, "a time limit is a number of seconds, more than 0, not 0"),
-        ({"stop": True}, "stop is a threading.Event, not True"),
+        ({"positions": 1.5}, "a number of positions must be a whole number, got 1.5"),
+        ({"seconds": 0}, "seconds must be positive, got 0"),
+        ({"stop": True}, "stop must be a threading.Event, got True"),
     ],
 )
 def test_bad_options(options, words):

@@ -658,7 +658,7 @@ def test_kernel_is_not_compiled_for_other_arguments():
     assert one.__doc__ == "Of no use."
     with pytest.raises(TypeError, match="No matching definition"):
         one(np.int64(1))
-    with pytest.raises(GameError, match="a position is what a game makes, not of type int"):
+    with pytest.raises(GameError, match="a position must come from a game, got one of type int"):
         one.specialise(int)
 
 

@@ -559,9 +559,9 @@ def test_damaged_files(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("depth", "3", "a depth is a whole number, not '3'"),
-        ("positions", [3], "a position is written as text, not 3"),
-        ("game", "nogame", "there is no game 'nogame'"),
+        ("depth", "3", "a depth must be a whole number, got '3'"),
+        ("positions", [3], "a position must be given as text, got 3"),
+        ("game", "nogame", "unknown game 'nogame'"),
         ("colour", 1, "the study has a setting 'colour', which ablation does not take"),
     ],
 )

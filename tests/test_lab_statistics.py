@@ -374,7 +374,7 @@ def ending():
 def test_a_process_that_ends_is_reported():
     with Processes(ending, 2) as processes:
         assert list(processes.answers([0, 1])) == [0, -1]
-        with pytest.raises(CutnodeError, match=r"a process ended before its time \(exit code 3\)"):
+        with pytest.raises(CutnodeError, match=r"a process ended unexpectedly \(exit code 3\)"):
             list(processes.answers([1, 2, 3]))
         assert list(processes.answers([5])) == [-5]
     assert not active_children()
@@ -396,13 +396,13 @@ def test_a_killed_process_is_reported(monkeypatch):
     with Processes(dying, 1) as processes:
         [(process, group)] = processes.answers(["live"])
         assert group == process != os.getpgrp()  # a terminal's signals do not reach it
-        with pytest.raises(CutnodeError, match=r"before its time \(exit code -9\)"):
+        with pytest.raises(CutnodeError, match=r"unexpectedly \(exit code -9\)"):
             list(processes.answers(["die"]))
         [(process, _)] = processes.answers(["live"])
         [child] = active_children()
         os.kill(process, signal.SIGKILL)
         child.join()  # it ends between two tasks
-        with pytest.raises(CutnodeError, match=r"before its time \(exit code -9\)") as caught:
+        with pytest.raises(CutnodeError, match=r"unexpectedly \(exit code -9\)") as caught:
             list(processes.answers(["live"]))
         caught.value.itself = caught.value  # a cycle, freed by the garbage collector
     del caught

@@ -85,7 +85,7 @@ REFUSED = {
     ("lmr.base=0:1",): "'lmr.base=0:1' is not a range such as lmr.base=",
     ("lmr.base=0:nan:3",): "is not a range such as",
     ("lmr.moves=4:1",): "'lmr.moves=4:1': a range goes up, in 2 to 1,000 values",
-    ("lmr.base=0:99:3",): "lmr.base is a number from",
+    ("lmr.base=0:99:3",): "lmr.base must be a number from",
     ("null_move.reduction=1:3",): "null_move.reduction changes nothing",
     ("lmr.base=0:1:3", "late_move_reductions.base=0:1:2"): "the two parameters of a sweep are one",
     ("lmr.base=0:1:2", "lmr.moves=1:2", "lmr.depth=1:2"): "over one or two parameters, not 3",
@@ -115,7 +115,7 @@ def test_players_have_parameters():
     assert found.nodes == searcher.search(SOME[0], depth=7).nodes
     for text, why in (
         ("depth=3,set=lmr", "set is values as in lmr.base=0.8"),
-        ("depth=3,set=lmr.base=99", "lmr.base is a number from"),
+        ("depth=3,set=lmr.base=99", "lmr.base must be a number from"),
         ("engine=mcts,playouts=9,set=lmr.base=1", "set does not go with engine=mcts"),
     ):
         with pytest.raises(CutnodeError, match=why):

@@ -295,7 +295,7 @@ def test_a_script_without_a_guard_is_told_so(tmp_path):
     run = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert run.stderr.count("Traceback") == 1
     assert run.stderr.splitlines()[-1].endswith(
-        "each process imports the script, which asks for processes again: put its calls below "
+        "each process imports the script, which starts processes again: put its calls below "
         "if __name__ == '__main__':"
     )
 
@@ -334,9 +334,7 @@ def test_games_are_kept_if_a_process_is_killed(tmp_path, monkeypatch):
     monkeypatch.setattr("cutnode.cli.match.tally", lambda now: killing(now) or "")
     words = ("--plies", "0", "--pairs", "50000", "--processes", "2", "--record", str(file))
     result = run_cutnode("match", "tictactoe", "random", "random", *words, "--json")
-    assert (
-        result.exit_code == 2 and "a process ended before its time (exit code -9)" in result.stderr
-    )
+    assert result.exit_code == 2 and "a process ended unexpectedly (exit code -9)" in result.stderr
     shown = json.loads(result.stdout)
     assert shown["reason"] == "interrupted"
     assert 20 <= shown["details"]["games"] == len(file.read_text().splitlines()) < 1000
@@ -350,7 +348,7 @@ def test_games_are_kept_if_a_process_is_killed(tmp_path, monkeypatch):
         ({"plies": -1}, "plies must be at least 0"),
         ({"processes": 0}, "processes must be at least 1"),
         ({"most_plies": 0}, "most_plies must be at least 1"),
-        ({"seed": "x"}, "a seed is a whole number"),
+        ({"seed": "x"}, "a seed must be a whole number"),
         ({"pairs": 2, "openings": [GAME.start()]}, "2 pairs need 2 openings, got 1"),
         ({"openings": [GAME.parse("14253")]}, "cannot be a finished game, got xxx/oo./..."),
     ],

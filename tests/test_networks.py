@@ -152,12 +152,12 @@ def test_parts_that_do_not_fit_are_refused():
     model = model_of(load_game("breakthrough:4x5"))
     network = drawn(model)
     parts = network.arrays
-    with pytest.raises(GameError, match="do not belong together"):
+    with pytest.raises(GameError, match="do not fit together"):
         Network(model.cls, model.shape, **(parts | {"shifts": np.zeros(3)}))
-    with pytest.raises(GameError, match="outputs beyond 127"):
+    with pytest.raises(GameError, match="output weights beyond 127"):
         Network(model.cls, model.shape, **(parts | {"outputs": parts["outputs"] * 200}))
     for width in (0, 20, 272):
-        with pytest.raises(GameError, match=rf"16, 32, ... 256 neurons, not {width}"):
+        with pytest.raises(GameError, match=rf"16, 32, ... 256 neurons, got {width}"):
             Network(
                 model.cls,
                 model.shape._replace(width=width),

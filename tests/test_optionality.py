@@ -118,7 +118,9 @@ def test_jittered_weights():
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), 1e9, "5", None, 10**400, 1j])
 def test_invalid_weights(wrong):
     optionality = Optionality(1, 2, 3, wrong, 5, 6)
-    with pytest.raises(CutnodeError, match="territory of an optionality is a number from -32000"):
+    with pytest.raises(
+        CutnodeError, match="territory of an optionality must be a number from -32000"
+    ):
         Searcher(GAME, evaluation=optionality)
 
 

@@ -28,7 +28,7 @@ from cutnode.games.othello import move_text, parse_position, start
 from cutnode.games.othello.discs import empties, flipped
 from cutnode.games.othello.endings import LAST, stable, turned_last
 from cutnode.runtime.running import Limits
-from cutnode.search.solving import scouting
+from cutnode.search.solving import presearch
 
 SUITE = {
     int(number): (parse_position(board), int(value), best.split())
@@ -170,7 +170,7 @@ def test_bounds_hold():
             assert lower <= value <= upper
 
 
-# Scouting
+# Presearch
 
 
 @pytest.mark.slow
@@ -178,10 +178,10 @@ def test_bounds_hold():
 def test_scouting_guesses_and_leaves_moves():
     position, value, _ = SUITE[40]
     table = Table(64)
-    scouted = scouting([position, start()], table, Limits(nodes=1_000_000))
-    assert abs(scouted.guesses[0] - value) < 10
-    assert 0 < scouted.nodes[0] <= 100_001
-    assert scouted.purpose
+    presearched = presearch([position, start()], table, Limits(nodes=1_000_000))
+    assert abs(presearched.guesses[0] - value) < 10
+    assert 0 < presearched.nodes[0] <= 100_001
+    assert presearched.purpose
 
 
 @pytest.mark.slow
@@ -231,5 +231,5 @@ def test_a_batch_that_is_ended_while_it_scouts_proves_nothing_more(monkeypatch):
 
 def test_games_without_scouting():
     game = load_game("tictactoe")
-    assert scouting([game.start()], Table(1), Limits()) is None
-    assert scouting([SUITE[1][0]], Table(1), Limits()) is None
+    assert presearch([game.start()], Table(1), Limits()) is None
+    assert presearch([SUITE[1][0]], Table(1), Limits()) is None

@@ -464,7 +464,7 @@ SAVED = {
         ({"players": ["person", "depth=3,evaluation=a.py:b"]}, "would load code from other files"),
         ({"start": "xxx"}, "cannot be resumed: "),
         ({"start": 4}, "must be texts"),
-        ({"seed": "x"}, "a seed is a whole number"),
+        ({"seed": "x"}, "a seed must be a whole number"),
         (
             {"game": "mine.py"},
             "it is a game of 'mine.py', which has to be named: cutnode play mine.py",
@@ -495,7 +495,7 @@ def test_foreign_files_are_refused(tmp_path, data):
     ("args", "reason"),
     [
         ((), "say which game to play"),
-        (("magic",), "there is no game 'magic'"),
+        (("magic",), "unknown game 'magic'"),
         (("tictactoe", "55"), "cell 5 is marked already"),
         (("tictactoe", "--level", "hard", "--strength", 4), "exclude each other"),
         (("tictactoe", "--level", "hard", "--depth", 4), "--level and --depth exclude each other"),

@@ -120,13 +120,13 @@ class Optional(NamedTuple):
 
 @pytest.mark.parametrize("cls", [Worded, Optional, namedtuple("Bare", "stones")])
 def test_field_of_another_kind_is_an_error(cls):
-    with pytest.raises(GameError, match=rf"{cls._fields[0]} .* one of Bits, int, bool, float"):
+    with pytest.raises(GameError, match=rf"{cls._fields[0]} .* must be Bits, int, bool or float"):
         position_type(cls)
 
 
 @pytest.mark.parametrize("cls", [int, tuple, dict])
 def test_class_of_no_game_is_an_error(cls):
-    with pytest.raises(GameError, match="a position is what a game makes, not of type"):
+    with pytest.raises(GameError, match="a position must come from a game, got one of type"):
         position_type(cls)
 
 
@@ -180,7 +180,7 @@ def test_words_of_a_batch_go_by_the_annotation():
 
 
 def test_batch_of_two_classes_is_an_error():
-    with pytest.raises(PositionError, match=r"one class, not Small and Large"):
+    with pytest.raises(PositionError, match=r"one class, got Small and Large"):
         as_words([Small(Bits(0), Bits(0)), Large(Bits(0), Bits(0))])
 
 

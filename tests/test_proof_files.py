@@ -132,7 +132,7 @@ def damaged(data, **changes):
         (lambda data: damaged(data, game="connect4"), "line 1: "),
         (lambda data: damaged(data, answers=[]), "line 1: the proof is damaged"),
         (lambda data: damaged(data, mover=1), "line 1: the proof is damaged"),
-        (lambda data: damaged(data, least="0"), "line 1: a value is a whole number, not '0'"),
+        (lambda data: damaged(data, least="0"), "line 1: a value must be a whole number, got '0'"),
         (lambda data: damaged(data, position=""), None),
         (lambda data: damaged(data, position="what"), "line 1: "),
         (lambda data: damaged(data, answers={}), "the proof is wrong at .../.../...: there is no"),

@@ -305,7 +305,7 @@ def test_questions_that_make_no_sense():
     start = load_game("connect4:3x3", plain=True).start()
     with pytest.raises(CutnodeError, match="weak asks who wins, and at_least whether a value is"):
         solve(start, at_least=1, weak=True)
-    with pytest.raises(CutnodeError, match=r"at_least is a whole number, not 0\.5"):
+    with pytest.raises(CutnodeError, match=r"at_least must be a whole number, got 0\.5"):
         solve(start, at_least=0.5)
     with pytest.raises(CutnodeError, match=r"values of connect4:3x3 are .*, not 33000"):
         solve(start, at_least=33_000)

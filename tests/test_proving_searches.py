@@ -185,7 +185,7 @@ def test_a_limit_of_one_node():
 
 @pytest.mark.parametrize("share", [-0.1, 0.95, "half", float("nan"), True])
 def test_a_share_is_a_number_in_its_range(share):
-    with pytest.raises(CutnodeError, match=r"proof_share is a number from 0 to 0\.9, not"):
+    with pytest.raises(CutnodeError, match=r"proof_share must be a number from 0 to 0\.9, got"):
         proving(share=share)
 
 
@@ -205,7 +205,7 @@ def test_a_game_says_its_share(monkeypatch):
     assert ProvingSearcher(PLAIN, table=1, ready=False).share == 0.25
     assert ProvingSearcher(PLAIN, table=1, proof_share=0, ready=False).share == 0
     monkeypatch.setattr(module, "PROFILE", {"solver.proof_share": 1.5}, False)
-    with pytest.raises(GameError, match=r"solver\.proof_share is a number from 0 to 0\.9"):
+    with pytest.raises(GameError, match=r"solver\.proof_share must be a number from 0 to 0\.9"):
         ProvingSearcher(PLAIN, table=1, ready=False)
 
 

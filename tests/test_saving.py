@@ -97,7 +97,7 @@ def test_a_damaged_byte_is_noticed_or_harmless(saved, tmp_path_factory, at, flip
     try:
         loaded = Table.load(copy)
     except TableError as error:
-        assert any(word in str(error) for word in ("damaged", "is no", "cut off"))
+        assert any(word in str(error) for word in ("damaged", "is not a", "truncated"))
     else:
         assert np.array_equal(loaded.words, table.words)
 
@@ -130,7 +130,7 @@ def edited_header(edit):
 def test_a_header_of_something_else_is_refused(saved, tmp_path, edit):
     path = tmp_path / "edited.table"
     path.write_bytes(edited_header(edit)(saved[1].read_bytes()))
-    with pytest.raises(TableError, match=r"edited\.table (is damaged|is of version|is cut off)"):
+    with pytest.raises(TableError, match=r"edited\.table (is damaged|has format|is truncated)"):
         Table.load(path)
 
 
@@ -140,17 +140,17 @@ def test_a_truncated_file_is_refused(saved, tmp_path_factory, size):
     data = path.read_bytes()
     copy = tmp_path_factory.getbasetemp() / "short.table"
     copy.write_bytes(data[: size % len(data)])
-    with pytest.raises(TableError, match=r"is cut off|is no cutnode table|damaged"):
+    with pytest.raises(TableError, match=r"is truncated|is not a cutnode table|damaged"):
         Table.load(copy)
     copy.write_bytes(data + b"more")
-    with pytest.raises(TableError, match="and should have"):
+    with pytest.raises(TableError, match="but should have"):
         Table.load(copy)
 
 
 def test_foreign_files_are_refused(saved, tmp_path):
     path = tmp_path / "foreign"
     path.write_text("x../.../...\n")
-    with pytest.raises(TableError, match="foreign is no cutnode table"):
+    with pytest.raises(TableError, match="foreign is not a cutnode table"):
         Table.load(path)
     with pytest.raises(CutnodeError, match="must be the path of a file, got 3"):
         Table.load(3)

@@ -908,13 +908,13 @@ def test_the_command_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None
 
     with listen("127.0.0.1", 0) as taken:
         assert "cannot listen on" in failure("--port", str(taken.getsockname()[1]))
-    assert "more than 10" in failure("--memory", "10")
+    assert "got 10" in failure("--memory", "10")
     assert "raise --max-games" in failure("--games", "tictactoe,hex", "--max-games", "1")
     for host in ("http://a.example", "a.example:80", "a b", ""):
         assert f"'{host}' is not a host" in failure("--allow-host", host)
     assert "--games" in failure("--only")
     assert "'example.com' is not an origin" in failure("--cors", "example.com")
-    assert "there is no game 'go'" in failure("--games", "go", "--port", "0")
+    assert "unknown game 'go'" in failure("--games", "go", "--port", "0")
     assert "there is no tablebase in" in failure("--tablebase", "nowhere", "--port", "0")
     monkeypatch.delitem(sys.modules, "cutnode.service.server")
     monkeypatch.setitem(sys.modules, "uvicorn", None)

@@ -14,10 +14,10 @@ from cutnode.contract.positions import coerce
 from cutnode.runtime.running import Limits
 from cutnode.search.loops import LoopSolver
 from cutnode.search.solving import Goal
+from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import enumerated, indexed
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import Directory
 
 pytestmark = [
     pytest.mark.slow,

@@ -324,7 +324,7 @@ def test_more_moves_than_the_game_said(edited):
     """No search writes outside its part of the stack, and none returns an answer."""
     game = edited("crowded_nim", "MAX_MOVES = HEAPS * MOST", "MAX_MOVES = 5", jit_enabled())
     start, end = game.start(), game.parse("1/2/2")
-    crowded = r"crowded_nim breaks the contract at '3/5/7': moves made 15 moves, more than .* = 5"
+    crowded = r"crowded_nim breaks the contract at '3/5/7': moves wrote 15 moves, more than .* = 5"
     searches = [
         solve,
         lambda start: solve_many([end, start, end]),
@@ -344,15 +344,19 @@ def test_more_moves_than_the_game_said(edited):
 def test_no_moves_but_not_over(edited):
     game = edited("stuck_nim", "range(1, position[heap] + 1)", "range(1, position[heap])")
     for run in (solve, lambda start: minimax(start, 9)):
-        with pytest.raises(ContractError, match="moves made none, but the game is not over"):
+        with pytest.raises(ContractError, match="moves wrote no move, but the game is not over"):
             run(game.parse("1/2/2"))
 
 
 def test_values_beyond_the_limit_of_the_game(edited):
     game = edited("dear_nim", "return over, -1 if", "return over, -3 if")
-    with pytest.raises(ContractError, match="'0/0/0': outcome: -3 is further from 0 than 1"):
+    with pytest.raises(
+        ContractError, match="'0/0/0': outcome: the value must be from -1 to 1, got -3"
+    ):
         solve(game.parse("1/2/3"))
-    with pytest.raises(ContractError, match="'0/0/0': outcome: -3 is further from 0 than 1"):
+    with pytest.raises(
+        ContractError, match="'0/0/0': outcome: the value must be from -1 to 1, got -3"
+    ):
         solve(game.parse("0/0/0"))
 
 

@@ -380,11 +380,11 @@ BAD = {
     "search": ("best", "search must be one of search, alphabeta, minimax, got 'best'"),
     "plies": (-1, "plies must be at least 0, got -1"),
     "width": (0, "width must be at least 1, got 0"),
-    "size": (1.5, "size .* a whole number, .* 1.5"),
+    "size": (1.5, "size must be a whole number, got 1.5"),
     "nodes": (0, "nodes must be at least 1, got 0"),
     "techniques": (["tables"], "there is no technique 'tables'"),
     "evaluation": ("best", "has no evaluation 'best'"),
-    "depth_in": ("moves", "depth is counted in turns or actions, not in 'moves'"),
+    "depth_in": ("moves", "depth_in must be turns or actions, got 'moves'"),
 }
 
 
@@ -402,7 +402,7 @@ def test_bad_arguments_together(big):
         record_tree(big, 2, search="minimax", exact=True)
     with pytest.raises(GameError, match="alpha-beta is for games without chance"):
         record_tree(pig.Position(), 2, search="alphabeta")
-    with pytest.raises(GameError, match="there is no game '4455'"):
+    with pytest.raises(GameError, match="unknown game '4455'"):
         record_tree("4455", 2)
 
 

@@ -1,6 +1,6 @@
-"""The public names of the engine, and where they are defined.
+"""The public names of the engine, and the modules that define them.
 
-Type checkers read them here, and ``__init__.py`` does to import each when it is first used.
+Type checkers read this file, and ``__init__.py`` does so to import each name when it is first used.
 """
 
 from cutnode.batches.books import build_book as build_book
@@ -74,7 +74,7 @@ from cutnode.search.results import Statistics as Statistics
 from cutnode.search.results import TableUse as TableUse
 from cutnode.search.results import TreeStatistics as TreeStatistics
 from cutnode.search.searcher import Searcher as Searcher
-from cutnode.search.state_values import Iterated as Iterated
+from cutnode.search.state_values import ValueIterationResult as ValueIterationResult
 from cutnode.search.value_iteration import iterate as iterate
 from cutnode.search.value_proofs import ValueProof as ValueProof
 from cutnode.search.value_proofs import read_proofs as read_proofs

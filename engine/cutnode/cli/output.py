@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cutnode.playing.matches import MatchResult
     from cutnode.search.proofs import ForcedWin
     from cutnode.search.results import Line, MonteCarloResult, Result, RootMove, SearchResult
-    from cutnode.search.state_values import Iterated
+    from cutnode.search.state_values import ValueIterationResult
 
 
 def output_schema() -> dict[str, Any]:
@@ -90,7 +90,7 @@ def _line(position: Any, line: Sequence[int]) -> dict[str, Any]:
     return {"line": line_text(position, line), "line_numbers": [int(move) for move in line]}
 
 
-def _proof_facts(result: Result | Iterated) -> dict[str, Any]:
+def _proof_facts(result: Result | ValueIterationResult) -> dict[str, Any]:
     """Return what a proof found, in which time, and why it ended."""
     return {
         "value": result.value,
@@ -148,7 +148,7 @@ def _distance(position: Any, line: Sequence[int]) -> int | None:
     return len(line) if cutnode.Game.of(position).outcome(position) is not None else None
 
 
-def json_of_iteration(verb: str, result: Iterated, given: str) -> str:
+def json_of_iteration(verb: str, result: ValueIterationResult, given: str) -> str:
     """Return the JSON of a game of chance that was solved; outcomes of chance are details."""
     position, data = result.position, result.to_dict()
     choice = result.best_move is not None

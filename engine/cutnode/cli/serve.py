@@ -37,44 +37,50 @@ NEEDED = {
 @click.command()
 @option(
     "--host",
-    "Where to listen. There are no passwords: on other addresses than this machine's own, "
-    "all who reach it may ask.",
+    "Address to listen on. There is no authentication: on an address other than this machine's "
+    "own, anyone who can reach it can use the service.",
     metavar="ADDRESS",
     default="127.0.0.1",
 )
 @ALLOW_HOST
-@port_option("0 for any that is free; it is printed.", 8000)
+@port_option("Port to listen on; 0 picks a free one, which is printed.", 8000)
 @option(
     "--games",
-    "Compile these games before it is ready: names, modules or files, with a variant after a "
-    "colon; a comma inside a variant is not possible. Others are compiled when they are asked for.",
+    "Compile these games at startup: names, modules or files, with an optional variant after a "
+    "colon (no commas in variants). Other games are compiled on first use.",
     metavar="A,B",
     default="",
     show_default=False,
 )
-@click.option("--only", is_flag=True, help="No other games than these.")
+@click.option("--only", is_flag=True, help="Serve only the games of --games.")
 @option(
     "--cors",
-    "Let pages of ORIGIN (https://HOST:PORT, or * for all) ask from a browser; again for others.",
+    "Allow browser requests from pages of ORIGIN (https://HOST:PORT, or * for all). Can be "
+    "repeated.",
     metavar="ORIGIN",
     multiple=True,
     show_default=False,
 )
 @tablebase_option(
-    "Answer from the tablebase in FOLDER; again for one of another game.", multiple=True
+    "Answer from the tablebase in FOLDER. Can be repeated for other games.", multiple=True
 )
-@integer("--searches", "Search N positions at once; as many as there are cores for.")
-@threads_option("Search each with N threads.")
-@integer("--queue", "At most N questions wait; others are told to come back.", least=0, default=16)
+@integer("--searches", "Run at most N searches at once.  [one for every --threads cores]")
+@threads_option("Threads per search.")
+@integer(
+    "--queue",
+    "Queue at most N requests; answer the rest with 503 and Retry-After.",
+    least=0,
+    default=16,
+)
 @SEARCH_TABLE
 @integer(
     "--memory",
-    "At most so much for all engines together; twice what searches at once need.",
+    "Memory limit for all engines together.  [twice what the searches at once need]",
     metavar="MIB",
 )
 @MAX_GAMES
-@seconds_option("No search takes longer.", metavar="MAX", default=60.0)
-@nodes_option("No search visits more positions.", metavar="MAX")
+@seconds_option("Time limit of a search, in seconds.", metavar="MAX", default=60.0)
+@nodes_option("Node limit of a search.", metavar="MAX")
 def serve(
     host: str,
     allow_host: tuple[str, ...],
@@ -92,14 +98,13 @@ def serve(
     seconds: float,
     nodes: int | None,
 ) -> None:
-    """Answer questions about positions over HTTP and WebSocket, until Ctrl-C.
+    """Serve searches over HTTP and WebSocket until Ctrl-C.
 
-    The address is printed when it is ready. A browser shows a board there, and /docs describes
-    all questions. What it may take in memory and how long is said by the options, and holds for
-    all who ask.
+    The address is printed once the service is ready. It shows a board in a browser, and /docs
+    there documents the API. The limits of time and memory apply to all clients.
     """
     if not is_loopback(host):
-        say(f"{host} is not this machine alone: all who reach it may ask")
+        say(f"listening on {host}: anyone who can reach this machine can use the service")
     run_service(
         host,
         port,
@@ -128,9 +133,9 @@ def run_service(
     hosts: tuple[str, ...],
     **settings: Any,
 ) -> None:
-    """Run a service until Ctrl-C; *ready* is called with its address when it answers.
+    """Run a service until Ctrl-C; *ready* is called with its address once it answers.
 
-    The service answers requests for the *host* and for *hosts*; the *settings* are fields of
+    The service answers requests that name *host* or one of *hosts*; the *settings* are fields of
     :class:`cutnode.service.settings.Settings`.
     """
     try:
@@ -146,12 +151,12 @@ def run_service(
     limits = Settings(hosts=(host, *hosts), **settings)
     say(
         f"{limits.searches} searches at once; at most about {limits.most_memory} MiB: "
-        f"{PROGRAM_MEGABYTES} of the program, {limits.room} of engines, and {GAME_MEGABYTES} for "
+        f"{PROGRAM_MEGABYTES} for the program, {limits.room} for engines, and {GAME_MEGABYTES} for "
         f"each of {limits.most_games} compiled games (--max-games)"
     )
     named = ("any address" if is_wildcard(each) else each for each in limits.hosts)
     names = ", ".join(dict.fromkeys(("localhost", *named)))
-    say(f"requests may name these hosts: {names}; --allow-host adds others")
+    say(f"allowed hosts: {names} (--allow-host adds others)")
     with listen(host, port) as listening:
         server = Server(
             limits,
@@ -163,11 +168,11 @@ def run_service(
         raise server.failure
     if server.is_busy():
         sys.stdout.flush()
-        os._exit(0)  # a compilation cannot be ended in its middle
+        os._exit(0)  # a running compilation cannot be interrupted
 
 
 def say(line: str) -> None:
-    """Tell the operator something."""
+    """Print a line for the operator on standard error."""
     click.echo(f"cutnode: {line}", err=True)
 
 
@@ -179,7 +184,7 @@ def cores() -> int:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only programs of this machine reach an address."""
+    """Return whether only programs on this machine can reach an address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -188,23 +193,25 @@ def is_loopback(host: str) -> bool:
 
 EPILOG = """\
 \b
-GAME      a game, as for `cutnode solve --help`; without it, the page lists
-          them.
-POSITION  in the game's own notation; the default is the start.
+GAME      a game, as in `cutnode solve --help`; without it, the page lists
+          all games.
+POSITION  in the game's own notation; by default the starting position.
 """
 
 
 @click.command(epilog=EPILOG)
 @ANY_GAME
 @POSITION
-@port_option("0 for any that is free.", 0)
+@port_option("Port to listen on; 0 picks a free one.", 0)
 @ALLOW_HOST
-@click.option("--browser/--no-browser", default=True, help="Open the page, or print its address.")
-@tablebase_option("Answer from the tablebase in FOLDER; again for another.", multiple=True)
-@threads_option("Search with N threads.")
+@click.option(
+    "--browser/--no-browser", default=True, help="Open the page, or only print its address."
+)
+@tablebase_option("Answer from the tablebase in FOLDER. Can be repeated.", multiple=True)
+@threads_option("Threads per search.")
 @SEARCH_TABLE
 @MAX_GAMES
-@seconds_option("No search takes longer.", metavar="MAX", default=600.0)
+@seconds_option("Time limit of a search, in seconds.", metavar="MAX", default=600.0)
 def board(
     game: str | None,
     position: str | None,
@@ -217,9 +224,9 @@ def board(
     max_games: int,
     seconds: float,
 ) -> None:
-    """Play and analyse a game at a board in the browser, until Ctrl-C.
+    """Play and analyse a game in the browser until Ctrl-C.
 
-    Only programs of this machine reach it; `cutnode serve` serves the same page to others.
+    Only programs on this machine can reach it; `cutnode serve` serves the same page to others.
     """
     from cutnode.contract.loading import load_game
 

@@ -78,7 +78,7 @@ def train(game: str, prove: str | None, rebuild: str | None, as_json: bool, **op
     searches use them, and --evaluation own is the game's own estimate again. Weights that have
     not won yet are in FILE.unproven.weights, where the next training goes on.
     """
-    from cutnode.training.proving import prove as prove_weights
+    from cutnode.training.acceptance import prove as prove_weights
     from cutnode.training.rebuilding import rebuild as rebuild_weights
     from cutnode.training.training import train as train_game
 

@@ -26,7 +26,7 @@ from cutnode.kernels.clock import Clock
 from cutnode.runtime.running import Limits, is_stopped
 from cutnode.search.api import solve
 from cutnode.search.results import Result, TableUse
-from cutnode.search.solving import require_batches, scouting
+from cutnode.search.solving import presearch, require_batches
 from cutnode.storage.arrays import identity
 from cutnode.storage.tables import Table
 
@@ -131,8 +131,8 @@ def solve_split(
     if questions is not None and require_integer(questions, "the questions of a task") < 1:
         raise CutnodeError(f"a task asks at least 1 question, not {questions}")
     top = Top(position, plies, most_positions)
-    scouted = scouting([position], Table(SCOUTING_MEGABYTES), limits)
-    split = Split(top, weak=weak, guess=None if scouted is None else scouted.guesses[0])
+    presearched = presearch([position], Table(SCOUTING_MEGABYTES), limits)
+    split = Split(top, weak=weak, guess=None if presearched is None else presearched.guesses[0])
     driver = Driver(split, questions, clock, progress)
     reason = ""
     about = {"job": "split", **identity(cls), "position": position_text(position)}

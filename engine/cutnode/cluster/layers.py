@@ -24,8 +24,8 @@ from cutnode.contract.positions import as_words, coerce
 from cutnode.runtime.running import is_stopped
 from cutnode.tablebases import building
 from cutnode.tablebases.building import BuildProgress, LayerJob
+from cutnode.tablebases.layer_tables import DISTANCES, kind_of
 from cutnode.tablebases.solving import Settings
-from cutnode.tablebases.tables import DISTANCES, kind_of
 
 SHARES_EACH = 8
 """A large layer has so many shares for each worker that there is when it is begun."""

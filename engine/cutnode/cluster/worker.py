@@ -32,7 +32,7 @@ from cutnode.contract.positions import Packed, words_each
 from cutnode.contract.stop import PLIES
 from cutnode.kernels.solver import SHARED_TABLE, SINGLE_THREADED
 from cutnode.runtime.running import Limits, run
-from cutnode.search.solving import ProofSettings, ProofTask, scouting, solver_memory
+from cutnode.search.solving import ProofSettings, ProofTask, presearch, solver_memory
 from cutnode.storage.arrays import rules_digest
 from cutnode.storage.tables import Table
 
@@ -167,7 +167,7 @@ def answer(
         memory = solver_memory(type(positions.example))
         for number, least in enumerate(np.frombuffer(asked, np.int32).tolist()):
             position = positions[number : number + 1]
-            scouted = None if game.shared else scouting(position, table, limits)
+            presearched = None if game.shared else presearch(position, table, limits)
             sharing = SHARED_TABLE if game.shared else SINGLE_THREADED
             task = ProofTask(
                 position,
@@ -175,11 +175,11 @@ def answer(
                 limits,
                 ProofSettings(sharing=sharing),
                 known=(least - 1, least),
-                scouting=scouted,
+                presearched=presearched,
                 memory=memory,
             )
             started = time.perf_counter()  # now all is compiled
-            run([task], limits.stops, reason="" if scouted is None else scouted.ended)
+            run([task], limits.stops, reason="" if presearched is None else presearched.ended)
             seconds += time.perf_counter() - started
             if stop.is_set():
                 break  # the answer is not wanted any more

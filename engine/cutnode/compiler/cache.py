@@ -1,16 +1,15 @@
 """The cache of compiled kernels, one file for each kernel and position type.
 
-Numba's own cache looks at one source file, so an edited game would go on running its old rules.
-Here the name of a file contains a digest of everything that can end up in the binary: the
-sources of the engine's ``contract``, ``compiler`` and ``kernels``; those of the game and of the
-kernel (its file and every module that it imports from its own package or from outside the
-installed ones; for a game that is a package, every file in its folder); the versions of Python,
-numba and LLVM, the processor, and numba's settings.  So an edit anywhere else in the engine
-compiles nothing again.
+Numba's own cache checks a single source file, so an edited game could keep running its old rules.
+Here the name of a file contains a digest of everything that can affect the binary: the sources of
+the engine's ``contract``, ``compiler`` and ``kernels``; the sources of the game and the kernel (the
+file and every module that it imports from its own package, or that is not an installed one; for a
+game that is a package, every file in its folder); the versions of Python, numba and LLVM; the
+processor; and numba's settings.  An edit anywhere else in the engine recompiles nothing.
 
-Sources edited since the process began may not be those that run: nothing is loaded or kept then.
-Files are written aside and renamed, so a reader sees a whole file or none, and carry a checksum.
-What one process compiles, others wait for.
+If a source was edited after the process began, the code that runs may not match it; then nothing is
+loaded or kept.  Files carry a checksum, and are written under a temporary name and renamed, so a
+reader sees a whole file or none.  While one process compiles a kernel, others wait for it.
 """
 
 from __future__ import annotations
@@ -43,29 +42,29 @@ from cutnode.contract.errors import CutnodeError
 from cutnode.contract.files import INSTALLED, imported_by
 
 KEPT_VERSIONS = 8
-"""Cache files kept for each kernel of a game; the oldest are deleted."""
+"""Cache files to keep for each kernel of a game; older ones are deleted."""
 
 LOOK_SECONDS = 0.05
 MOST_LOOKS = 2_000
-"""Seconds between two looks at what another process compiles, and looks until nobody waits longer:
-it may have been stopped."""
+"""Seconds between two looks at another process's compilation, and the looks after which to stop
+waiting: that process may have been suspended."""
 
 ENGINE = Path(__file__).parents[1]
 COMPILED = ("contract", "compiler", "kernels")
 """The folders of the engine whose sources can end up in machine code."""
 
-# Functions made from text, such as the calls of hooks, belong to a module of numba's without a
-# file.  Code that refers to one of them can be loaded only where that module can be imported.
+# Numba puts functions made from text, such as the calls of hooks, into a module without a file.
+# Code that refers to one of them can only be loaded where that module can be imported.
 sys.modules.setdefault(_dynamic_module.__name__, _dynamic_module)
 
 STARTED = time.time_ns()
-"""Sources older than this are as they were when they were imported."""
+"""The time before which a source must have been edited last to be sure that it is what runs."""
 
 
 class KernelCache:
     """The part of numba's cache protocol that a dispatcher uses, for one kernel and game.
 
-    *techniques* are those from outside whose hooks the kernel calls.
+    *techniques* are the ones from outside the engine whose hooks the kernel calls.
     """
 
     def __init__(self, kernel: Any, cls: type, evaluation: Any, techniques: tuple[Any, ...]):
@@ -104,9 +103,9 @@ class KernelCache:
 
     @contextlib.contextmanager
     def turn(self, signature: Any) -> Iterator[None]:
-        """Wait while another process compiles the same: then it has only to be loaded.
+        """Wait while another process compiles the same code, which is then only loaded.
 
-        Callees are compiled inside, and never their callers: so no two wait for each other.
+        Callees are compiled inside, and their callers never: so no two wait for each other.
         """
         path = self._path(signature)
         if path is None or path.exists():
@@ -114,7 +113,7 @@ class KernelCache:
             return
         guard = path.with_name(f".{path.name}.lock")
         with contextlib.ExitStack() as held:
-            with contextlib.suppress(OSError, CutnodeError):  # then both compile
+            with contextlib.suppress(OSError, CutnodeError):  # without a lock, both compile
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 held.callback(_discard, guard)
                 file = held.enter_context(guard.open("ab"))
@@ -130,7 +129,7 @@ class KernelCache:
         return f"{self.kernel.function.__name__} for {_game_name(self.cls)}"
 
     def _path(self, signature: Any) -> Path | None:
-        """The file of the machine code; None if it cannot be kept."""
+        """Return the file of the machine code; None if it cannot be kept."""
         directory = cache_directory()
         modules = [self.kernel.function.__module__]
         if self.evaluation is not None:
@@ -141,7 +140,7 @@ class KernelCache:
         if directory is None or sources is None:
             return None
         name = self.kernel.name
-        # Types are kept as references to modules: the same source under another name is another.
+        # Types are pickled as references to modules, so the name of the module matters as well.
         modules.append(self.cls.__module__)
         parts = (name, str(signature), self.cls.__qualname__, *modules, sources, *_platform())
         digest = hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
@@ -149,7 +148,7 @@ class KernelCache:
 
 
 def announce(message: str) -> None:
-    """Tell a person at a terminal why there is a wait; silent in a pipe."""
+    """Tell a user at a terminal why there is a wait; silent if stderr is not one."""
     if sys.stderr is not None and sys.stderr.isatty():
         print(f"cutnode: {message} (once) ...", file=sys.stderr, flush=True)
 
@@ -173,10 +172,10 @@ def _platform() -> list[str]:
 
 @functools.cache
 def cache_directory() -> Path | None:
-    """The folder of compiled kernels: the first of these that can be written to.
+    """Return the folder of compiled kernels: the first of these that is writable.
 
-    ``$CUTNODE_CACHE``; the user's cache folder; a private folder among the temporary
-    files.  None, and every process compiles for itself, when none can be.
+    ``$CUTNODE_CACHE``; the user's cache folder; a private folder among the temporary files.  None
+    if none is writable: then every process compiles for itself.
     """
     return next((path for path in _cache_candidates() if _is_usable(path)), None)
 
@@ -229,10 +228,10 @@ def _discard(path: Path) -> None:
 
 
 def _sources_digest(cls: type, modules: list[str]) -> str | None:
-    """A digest of the sources of a class and *modules*; None if they are not surely known.
+    """Return a digest of the sources of a class and *modules*; None if they are not reliable.
 
-    Types of ``__main__`` (a script, a notebook) and of functions have no importable name
-    under which a later process could find them, so what is compiled for them is not kept.
+    Types defined in ``__main__`` (a script, a notebook) or inside functions have no importable name
+    by which a later process could find them, so code compiled for them is not kept.
     """
     module = sys.modules.get(cls.__module__)
     if module is None or "__main__" in (cls.__module__, *modules):
@@ -260,7 +259,7 @@ def _file_digest(path: Path, mtime_ns: int, size: int) -> bytes:
 
 
 def own_sources(module: ModuleType, seen: set[str] | None = None) -> Iterator[Path]:
-    """The files that the compiled code of a game (or kernel) can depend on, besides ours."""
+    """Yield the files, other than ours, that the compiled code of a game or kernel depends on."""
     seen = set() if seen is None else seen
     if module.__name__ in seen or not getattr(module, "__file__", None):
         return
@@ -277,7 +276,7 @@ def own_sources(module: ModuleType, seen: set[str] | None = None) -> Iterator[Pa
 
 
 def _imports(path: Path, package: str) -> Iterator[str]:
-    """The names of the modules that a source file imports, anywhere in it."""
+    """Yield the names of the modules that a source file imports, anywhere in it."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             for alias in node.names:

@@ -1,9 +1,9 @@
 """Diagnosis of rules that do not compile, in one line.
 
-Asked after a compilation failed: each verb of the game is then compiled alone, with the
-types of the contract, so that a failure names the verb and the line in it.  What the required
-verbs, and those that make positions, return is looked at before any kernel is compiled: compiled
-code takes one tuple for another if their fields are as many, and does not look at what it drops.
+After a compilation has failed, each verb of the game is compiled alone, with the types of the
+contract, so that the message names the verb and the line in it.  The result types of the required
+verbs, and of verbs that make positions, are checked before any kernel is compiled: compiled code
+accepts one tuple for another with as many fields, and does not check unused results.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _KINDS: dict[types.Type, tuple[str, str]] = {
     types.boolean: ("bool", "a truth value"),
     types.float64: ("float", "a float"),
 }
-"""How a field of a compiled type is annotated, and what it is in words."""
+"""The annotation of a field of a compiled type, and the type in words."""
 
 _ARGUMENTS = {"buffer": types.int64[::1], "word": types.uint64}
-"""The compiled types of what verbs are given and the annotations do not tell, by name."""
+"""The compiled types of verbs' arguments whose annotations do not tell, by name."""
 
 _MAKING_POSITIONS = ("play", "chance_outcome", "skip")
 
 _NUMBA = Path(numba.__file__).parent
-"""Where no author of rules can mend anything: the engine, and numba."""
+"""The folder of numba, whose lines are of no use to an author of rules."""
 
 
 @functools.cache
 def require_results(cls: type) -> None:
-    """See that the verbs of *cls* return what they should; :class:`ContractError` if not."""
+    """Check the result types of the verbs of *cls*; :class:`ContractError` if one is wrong."""
     for name in (*sorted(REQUIRED), *_MAKING_POSITIONS):
         complaint = _complaint(cls, bind(cls, name), VERBS[name]) if defines(cls, name) else ""
         if complaint:
@@ -61,10 +61,10 @@ def require_results(cls: type) -> None:
 def diagnose(
     cls: type, error: Exception, evaluation: Any = None, techniques: Sequence[Any] = ()
 ) -> CutnodeError:
-    """Explain an error in compiling the game of *cls* to its author, or that of what goes with it.
+    """Explain an error in compiling the game of *cls*, its evaluation or techniques, to the author.
 
     *evaluation*, if there is one, is an :class:`~cutnode.kernels.evaluation.Evaluation`, and
-    *techniques* are those from outside.
+    *techniques* are the ones from outside the engine.
     """
     rules = [
         (f"{cls.__module__}.{name}", bind(cls, name), verb)
@@ -89,7 +89,7 @@ def diagnose(
 
 
 def _complaint(cls: type, rule: Callable[..., Any], verb: Callable[..., Any]) -> str:
-    """Describe what is wrong with the result of a rule that compiles, in the place of a verb."""
+    """Describe what is wrong with the result of a rule that compiles; "" if it fits the *verb*."""
     position = position_type(cls)
     contract = inspect.signature(verb)
     given = [
@@ -121,20 +121,20 @@ def _complaint(cls: type, rule: Callable[..., Any], verb: Callable[..., Any]) ->
 
 
 def _remedy(found: types.Type, annotation: str) -> str:
-    """Return how a value of a compiled type gets into a field of another; "" if it does not."""
+    """Return how to convert a value to the type of a field, for a message; "" if unknown."""
     if isinstance(found, types.Float):
         return ": divide by //, not by /"
     return f": wrap it, {annotation}(...)" if found in _KINDS else ""
 
 
 def _is_swapped(kind: types.Type) -> bool:
-    """Return whether an outcome has its value before whether the game is over."""
+    """Return whether an outcome has its value first, and second whether the game is over."""
     first, second = (*kind, None)[:2] if isinstance(kind, types.BaseTuple) else (None, None)
     return isinstance(first, types.Number) and isinstance(second, types.Boolean)
 
 
 def _named(kind: types.Type) -> str:
-    """A compiled type in words."""
+    """Return a compiled type in words."""
     kind = types.unliteral(kind)
     if kind in _KINDS:
         return _KINDS[kind][0]
@@ -156,11 +156,11 @@ _OTHERS: dict[type, str] = {
     types.Generator: "a generator",
     types.Array: "an array",
 }
-"""Names for types that compiled code has and the contract does not."""
+"""Names for types that compiled code knows and the contract does not."""
 
 
 def _fits(kind: types.Type, wanted: str, cls: type) -> bool:
-    """Return whether a compiled type is what an annotation of the contract means."""
+    """Return whether a compiled type fits an annotation of the contract."""
     if wanted == "Any":
         return isinstance(kind, types.BaseNamedTuple) and kind.instance_class is cls
     if wanted in _SCALARS:
@@ -208,24 +208,24 @@ _MEANINGS = {
     ),
     r"STORE_GLOBAL": r"rules cannot change variables of the module",
     r"The '(\w+) .*construct is not supported": r"rules cannot use '\1'",
-    r"exception_match": r"rules can catch Exception, and no errors of one kind",
+    r"exception_match": r"rules can only catch Exception, not errors of one kind",
     r">>> Bits\(float": r"Bits(...) takes whole numbers, not floats: divide by //",
     r"an unexpected type": r"it calls a function of Python that rules cannot use",
     r"Type of variable .* cannot be determined": (
         r"an expression has no known type: give its parts names, in lines of their own"
     ),
 }
-"""Explanations of numba's reports for an author of rules, by regular expressions."""
+"""Explanations of numba's error messages for an author of rules, by regular expressions."""
 
 
 def _cause(error: Exception, cls: type, rule: Any = None) -> str:
-    """Return what a long report of numba's, or an error of Python's, means, and where that is."""
+    """Return the meaning and the place of a long report from numba, or of an error from Python."""
     report = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     cause = re.split(r"pipeline \(step: .*\)\n", report)[-1].partition("During: Pass")[0].strip()
     cause = re.sub(r"^- Resolution failure for .* arguments:\n", "", cause)
     told = _told(cause, cls, rule)
     if not told:
-        cause = re.sub(r", defined at .*", "", cause)  # in a kernel, which is not the author's
+        cause = re.sub(r", defined at .*", "", cause)  # a place in a kernel, not the author's
         signature = re.search(r">>> (.+)", cause)
         first = f"there is no {signature[1]}" if signature else cause.partition("\n")[0]
         kind = "" if isinstance(error, NumbaError) else f"{type(error).__name__}: "
@@ -235,11 +235,11 @@ def _cause(error: Exception, cls: type, rule: Any = None) -> str:
 
 
 _UNKNOWN = "there is no", "Unknown attribute", "Untyped"
-"""How numba's reports begin if rules use something that compiled code does not have."""
+"""The beginnings of numba's reports when rules use something that compiled code does not know."""
 
 
 def _place(report: str) -> str:
-    """Return the line of an author's file that a report names; "" if it names none."""
+    """Return the place in the author's files that a report names; "" if it names none."""
     places = re.findall(r'File "([^<].*)", line (\d+)', report)
     known = [place for place in places if place[0] != "unknown location"]
     found = next((place for place in known if not _is_elsewhere(place[0])), None)
@@ -247,7 +247,7 @@ def _place(report: str) -> str:
 
 
 def _told(cause: str, cls: type, rule: Any) -> str:
-    """Return the meaning of a cause in words of the contract; "" if it has none."""
+    """Return the meaning of a cause in the contract's words; "" if unknown."""
     if mixed := re.search(r"Cannot unify (\S+) and (.+) for '([^']+)'", cause):
         name = mixed[3].partition(".")[0]
         return _mixed("an expression" if name.startswith("$") else name, mixed[1] + mixed[2])
@@ -274,12 +274,12 @@ def _told(cause: str, cls: type, rule: Any) -> str:
 
 
 def _mixed(name: str, kinds: str) -> str:
-    """Describe a variable, or a result, of two types that have none in common."""
+    """Describe a variable, or a result, whose types cannot be unified."""
     if "uint64" in kinds and "int" in kinds.replace("uint64", ""):
         return f"{name} is Bits in one place and int in another: wrap the int, Bits(...)"
-    return f"{name} is of one type in one place and of another in another"
+    return f"{name} has one type in one place and another in another place"
 
 
 def _is_elsewhere(file: str) -> bool:
-    """Return whether a file is one of the engine or of numba."""
+    """Return whether a file belongs to the engine or to numba."""
     return is_file_of_engine(file) or Path(file).is_relative_to(_NUMBA)

@@ -1,10 +1,10 @@
 """Constant folding and inlining, for kernels that run as plain Python.
 
-Calls are what plain Python spends most of its time on, and much of what kernels call is
-constant for a game: that the mover never moves again, that there is no chance.  numba finds
-out; here the syntax tree is rewritten.  The constant is put in place of its call, what it
-decides is left out, a function that is one expression is put where it is called, and casts
-go.
+Plain Python spends most of its time on calls, and many functions that kernels call are constant for
+a game: that the mover never moves again, that there is no chance.  Numba finds this out itself;
+here the syntax tree is rewritten.  A call with a constant result is replaced by the constant,
+branches that constants decide are removed, functions of a single expression are inlined, and casts
+are dropped.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import Any
 
 
 def folded(function: Any, names: dict[str, Any]) -> CodeType:
-    """The code of a function where global *names* have these meanings.
+    """Return the folded code of a function whose global *names* have these meanings.
 
-    Without a source to read, it is the code of the function itself.
+    Without a source to read, it is the function's own code.
     """
     try:
         definition = _definition(function)
@@ -42,9 +42,9 @@ def folded(function: Any, names: dict[str, Any]) -> CodeType:
 
 
 class _Inliner(ast.NodeTransformer):
-    """Puts constants and expressions in place of calls, and leaves casts out.
+    """Replaces calls by constants and expressions, and drops casts.
 
-    Arguments of calls that always return the same have no effects.
+    Arguments of calls with a constant result have no side effects.
     """
 
     def __init__(self, names: dict[str, Any]):
@@ -74,7 +74,7 @@ class _Inliner(ast.NodeTransformer):
     ) -> bool:
         """Return whether the names in an expression mean the same objects in this module.
 
-        The expression is as it was written, so its names are not those of the function's code.
+        The expression is the source text, so its names may differ from the function's code.
         """
         there = function.__globals__
         names = {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
@@ -85,7 +85,7 @@ class _Inliner(ast.NodeTransformer):
 
 
 class _Substitution(ast.NodeTransformer):
-    """Puts expressions in place of names."""
+    """Replaces names by expressions."""
 
     def __init__(self, meanings: Mapping[str, ast.expr]):
         self.meanings = meanings
@@ -100,7 +100,7 @@ def _substituted(tree: Any, meanings: Mapping[str, ast.expr]) -> Any:
 
 
 class _Folder(ast.NodeTransformer):
-    """Leaves out what constants decide."""
+    """Evaluates conditions that constants decide."""
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         self.generic_visit(node)
@@ -131,7 +131,7 @@ class _Folder(ast.NodeTransformer):
 
 
 def _fold(definition: ast.FunctionDef) -> ast.FunctionDef:
-    """Put constants in place of the names that only ever stand for them, and fold."""
+    """Replace names that are only ever assigned a constant by that constant, and fold."""
     parameters = (argument.arg for argument in definition.args.args)
     stores = Counter(
         node.id
@@ -169,7 +169,7 @@ _CONSTANT = {
 
 
 def _is_constant(function: FunctionType) -> bool:
-    """Return whether a function does nothing but return the same number each time."""
+    """Return whether a function does nothing but return a constant number."""
     if any(step.opname not in _CONSTANT for step in dis.get_instructions(function)):
         return False
     return isinstance(function(*[None] * function.__code__.co_argcount), int | float)
@@ -179,17 +179,17 @@ def _source(function: Any) -> str:
     return _source_of_code(inspect.unwrap(function).__code__)
 
 
-@functools.cache  # copies have equal code, and a copy would keep all that it calls
+@functools.cache  # by code: copies share it, and a cached copy would keep alive all that it calls
 def _source_of_code(code: CodeType) -> str:
     lines, first = inspect.getsourcelines(code)
     return "\n" * (first - 1) + textwrap.dedent("".join(lines))
 
 
 def _definition(function: Any) -> ast.FunctionDef:
-    """A function as a tree, with the line numbers of its file; :class:`OSError` without a source.
+    """Return a function's syntax tree with the line numbers of its file.
 
-    Generated code is of the file ``<string>``.  From Python 3.13 on, what is run by ``python -c``
-    is read under that name, so what is found may be the text of something else.
+    :class:`OSError` without a source.  The file of generated code is ``<string>``.  From Python
+    3.13 on, the text of ``python -c`` has that name too, so the source found may be another one.
     """
     name = function.__code__.co_name
     try:
@@ -202,7 +202,7 @@ def _definition(function: Any) -> ast.FunctionDef:
 
 
 def _expression(function: FunctionType) -> ast.expr | None:
-    """The expression that a function returns, if that is all it does and its source can be read."""
+    """Return the expression that a function consists of; None if it does more or has no source."""
     if function.__closure__ or function.__name__ == "<lambda>":
         return None
     try:

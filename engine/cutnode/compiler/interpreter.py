@@ -1,10 +1,9 @@
-"""Kernels as plain Python: how a game is searched whose rules are not compiled.
+"""Kernels as plain Python: the search of games whose rules are not compiled.
 
-A kernel names verbs, other kernels and helpers.  When numba compiles it for a class of
-positions it binds these names to the rules of that class.  :func:`interpret` does the same
-for plain Python: it copies the kernel, and all that the kernel calls, with other global
-names.  So the same search runs, node for node, only slower, and positions may be any
-hashable objects.
+A kernel calls verbs, other kernels and helpers by name.  When numba compiles it for a position
+class, these names are bound to the rules of that class.  :func:`interpret` does the same for plain
+Python: it copies the kernel, and every function that the kernel calls, with other global names.  So
+the same search runs, node for node, only slower, and positions may be any hashable objects.
 
 The copies have constants folded and small functions inlined: see ``cutnode.compiler.folding``.
 """
@@ -45,13 +44,13 @@ ENGINE = Path(__file__).parents[1]
 FRAMES_PER_PLY = 3
 
 Observer = Callable[[Callable[..., Any]], Callable[..., Any]]
-"""Makes of a function one that is called in its place, with the same arguments, and calls it."""
+"""A wrapper: takes a function, and returns one that is called in its place and calls it."""
 
 _observers: ContextVar[Mapping[Any, Observer] | None] = ContextVar("observers", default=None)
 
 
 class Interpretable:
-    """Something that kernels call by name, and that plain Python runs as a plain function."""
+    """An object that kernels call by name, and that plain Python runs as a plain function."""
 
     function: Callable[..., Any]
 
@@ -59,9 +58,9 @@ class Interpretable:
 def interpret(
     function: Callable[..., Any], cls: Any, techniques: Sequence[Any] = ()
 ) -> Callable[..., Any]:
-    """A kernel's function, bound to the rules of a position class, and the hooks of techniques.
+    """Return a kernel's function, bound to the rules of a position class and the techniques' hooks.
 
-    What fails in the rules is a :class:`ContractError` that says where.
+    An error in the rules becomes a :class:`ContractError` that says where.
     """
     binding = _binding(cls, tuple(techniques))
     run = binding.observe(function, binding.interpret(function))
@@ -85,7 +84,7 @@ def interpret(
 
 
 def _place(error: Exception) -> str:
-    """Return in which function outside the engine an error is, for a message; "" if in none."""
+    """Return the place of an error outside the engine, for a message; "" if there is none."""
     steps = traceback.extract_tb(error.__traceback__)
     outside = [step for step in steps if not is_file_of_engine(step.filename)]
     if not outside:
@@ -95,10 +94,10 @@ def _place(error: Exception) -> str:
 
 @contextlib.contextmanager
 def observed(observers: Mapping[Any, Observer]) -> Iterator[None]:
-    """See what searches in plain Python do that this thread sets up meanwhile.
+    """Observe the searches in plain Python that this thread sets up inside the context.
 
-    *observers* are for functions of the engine, of kernels and verbs among them.  All other
-    searches stay as they are.
+    *observers* are given by functions of the engine, including kernels and verbs.  All other
+    searches are unaffected.
     """
     token = _observers.set(observers)
     try:
@@ -111,9 +110,9 @@ _bindings: dict[Any, Binding] = {}
 
 
 def _binding(cls: Any, techniques: tuple[Any, ...]) -> Binding:
-    """The binding of a class; a new one if a rule was defined again since (in a notebook).
+    """Return the binding of a class; a new one if a rule has been redefined since (in a notebook).
 
-    So it is, too, when a rule is no longer guarded (``cutnode.contract.guarding``).
+    A rule also changes when it is no longer guarded (``cutnode.contract.guarding``).
     """
     if observers := _observers.get():
         return Binding(cls, techniques, observers)
@@ -128,9 +127,9 @@ def _rules(cls: Any) -> list[Any]:
 
 
 class Binding:
-    """The meaning of the names in the engine's compiled functions for a class of positions.
+    """The meanings of names in the engine's compiled functions for a position class.
 
-    *techniques* are those from outside, whose hooks are called.
+    *techniques* are the ones from outside the engine, whose hooks are called.
     """
 
     def __init__(
@@ -149,7 +148,7 @@ class Binding:
         self._unfolded: list[tuple[Any, FunctionType]] = []
 
     def interpret(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function whose global names have their meaning for the class, folded."""
+        """Return a function whose global names have their meaning for the class, folded."""
         run = self.copy(function)
         while self._unfolded:
             original, copy = self._unfolded.pop()
@@ -157,7 +156,7 @@ class Binding:
         return run
 
     def copy(self, function: Any) -> Callable[..., Any]:
-        """A function whose global names have their meaning for the class."""
+        """Return a function whose global names have their meaning for the class."""
         if function not in self._copies:
             space = self._space(function.__globals__)
             self._copies[function] = FunctionType(
@@ -172,7 +171,7 @@ class Binding:
         return self._copies[function]
 
     def argument(self, given: Any) -> Any:
-        """An argument from outside as plain Python wants it."""
+        """Return a caller's argument in the form for plain Python."""
         if isinstance(given, np.ndarray) and given.dtype == np.uint64:
             return memoryview(given)  # type: ignore[arg-type]  # its elements are ints
         if isinstance(given, Interpretable):
@@ -180,7 +179,7 @@ class Binding:
         return given
 
     def _space(self, names: dict[str, Any]) -> dict[str, Any]:
-        """The global names of a module; functions see what is filled in later."""
+        """Return the global names of a module; functions see entries that are filled in later."""
         module = names["__name__"]
         if module not in self._spaces:
             self._spaces[module] = space = dict(names)
@@ -241,4 +240,4 @@ SUBSTITUTES: dict[Any, Any] = {
     positions.unpack: _unpack,
     positions.width: lambda position: 1,
 }
-"""Positions are stored as the objects they are, and whole numbers are Python's."""
+"""Replacements in plain Python: positions are stored as objects, and integers are Python's."""

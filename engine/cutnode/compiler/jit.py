@@ -1,12 +1,12 @@
-"""The one decorator for compiled code, and the cache of what it compiled.
+"""The decorators for compiled code, ``@compiled`` and ``@kernel``.
 
 ``@compiled`` marks a plain function as usable inside compiled code.  From Python it stays
 the plain function; inside a kernel it is compiled for the types at hand and inlined.
 Rules of a game and all helpers of the engine are such functions.
 
-``@kernel`` makes a *kernel*: machine code that Python calls, and that may call itself.  Its
-types follow from its annotations, so one source serves every game and exactly one
-specialisation exists for each position class::
+``@kernel`` makes a *kernel*: machine code that Python calls, and that may call itself.  Its types
+follow from its annotations, so one source serves every game, with exactly one specialisation for
+each position class::
 
     @kernel
     def perft(position: Position, depth: int, memory: PerftMemory) -> int: ...
@@ -18,18 +18,17 @@ An annotation is ``Position``, ``Evaluator``, a scalar (``int``, ``float``, ``bo
 ``NamedTuple`` of scalars, or an ``Annotated`` alias that names a numba type, or a function that
 returns one for a position class: see ``record`` and ``Words``.
 
-Why the flags are what they are:
+The reasons for the flags:
 
-* ``nogil``: other threads search the same table, watch the clock and take Ctrl-C.
+* ``nogil``: other threads search with the same table, watch the clock and handle Ctrl-C.
 * ``error_model="numpy"``: no test for division by zero on the hot path.
 * ``boundscheck`` is left to ``NUMBA_BOUNDSCHECK=1``, which one test run sets.
 * ``pipeline_class``: see :mod:`cutnode.contract.native`.
 * no ``fastmath``: values are integers, and probabilities must not depend on the build.
-* ``forceinline`` for the plain functions: small rules inlined into a search measured
-  20 % faster than called ones.  ``inline=False`` keeps a large one out of line.
-* one explicit signature, then no more: numba gives a recursive kernel that is called
-  with a literal a second signature, and such a kernel crashes when its caller is loaded
-  from a cache.
+* ``forceinline`` for plain functions: a search with small rules inlined measured 20 % faster than
+  with calls.  ``inline=False`` keeps a large one out of line.
+* a single explicit signature: numba gives a recursive kernel that is called with a literal a second
+  signature, and such a kernel crashes when its caller is loaded from a cache.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def jit_enabled() -> bool:
-    """False under ``NUMBA_DISABLE_JIT=1``, when kernels run as plain Python."""
+    """Return False under ``NUMBA_DISABLE_JIT=1``, when kernels run as plain Python."""
     return not config.DISABLE_JIT
 
 
@@ -86,7 +85,7 @@ def record(dtype: Callable[[Any], np.dtype[Any]]) -> Resolver:
 
 
 def record_for_techniques(dtype: Callable[[Any, Techniques], np.dtype[Any]]) -> Resolver:
-    """Return the type of a record whose layout depends on the techniques from outside as well."""
+    """Return the type of a record whose layout also depends on the user's techniques."""
     return lambda cls, evaluation, techniques: numba.from_dtype(dtype(cls, techniques))
 
 
@@ -138,12 +137,12 @@ def compiled(function: F, /) -> F: ...
 @overload
 def compiled(*, inline: bool = True) -> Callable[[F], F]: ...
 def compiled(function: Any = None, /, *, inline: bool = True) -> Any:
-    """Mark a function as usable in compiled code: a rule of a game, or what rules call.
+    """Mark a function as usable in compiled code: a rule of a game, or a helper of rules.
 
     From Python it stays the plain function.  Inside a search it is compiled for the types at hand,
-    and inlined unless *inline* is false, which suits large ones.  It may use numbers, tuples,
-    loops, constants of its module and other such functions; a function that does not compile is a
-    :class:`ContractError` that names it, when a search first needs it.
+    and inlined unless *inline* is false, which suits large functions.  It may use numbers, tuples,
+    loops, constants of its module and other such functions.  If a function does not compile, the
+    first search that needs it raises a :class:`ContractError` that names it.
     """
     if function is not None:
         require_callable(function, "what @compiled is put before")
@@ -152,12 +151,12 @@ def compiled(function: Any = None, /, *, inline: bool = True) -> Any:
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:
-    """Make a kernel, of the types that its annotations say (see the module's text)."""
+    """Make a kernel, whose types follow from its annotations (see the module's docstring)."""
     return Kernel(function)
 
 
 class Kernel(Interpretable):
-    """Machine code that Python calls: one source, one specialisation for a position type.
+    """Machine code that Python calls: one source, with a specialisation for each position class.
 
     A kernel with an ``Evaluator`` among its arguments has one for each pair of a position class
     and an evaluation.
@@ -176,7 +175,7 @@ class Kernel(Interpretable):
 
     @functools.cached_property
     def _hints(self) -> dict[str, Any]:
-        """The annotations of the arguments in their order, and then that of the result."""
+        """The annotations of the arguments in their order, and last the result's."""
         return typing.get_type_hints(self.function, include_extras=True)
 
     @functools.cached_property
@@ -184,7 +183,7 @@ class Kernel(Interpretable):
         return Evaluator in self._hints.values()
 
     def signature(self, cls: type, evaluation: Any = None, techniques: Techniques = ()) -> Any:
-        """The numba signature for a position class, from the annotations."""
+        """Return the numba signature for a position class, from the annotations."""
         *arguments, result = (
             _argument_type(hint, cls, evaluation, techniques) for hint in self._hints.values()
         )
@@ -196,20 +195,19 @@ class Kernel(Interpretable):
     def specialise(
         self, cls: type, evaluation: Any = None, techniques: Techniques = ()
     ) -> Callable[..., Any]:
-        """The machine code for positions of class *cls*: loaded, or compiled and kept.
+        """Return the machine code for positions of class *cls*: load it, or compile and keep it.
 
-        *techniques* are those from outside whose hooks it calls.  For rules in plain Python it is
-        plain Python, too.
+        *techniques* are the ones from outside the engine whose hooks it calls.  For rules in plain
+        Python it is plain Python as well.
 
-        It takes arguments of just the types of the signature, in a seventh of the time
-        that numba needs to look at them.  :class:`GameError` if the rules of the game do
-        not compile.
+        It takes arguments of exactly the signature's types: a call costs a seventh of the time that
+        numba needs to inspect them.  :class:`GameError` if the rules of the game do not compile.
         """
         if is_plain(cls):
             return interpret(self.function, cls, techniques)
         kind = evaluation.type if self._estimates else None
         key = cls, kind, techniques
-        ready = self._ready.get(key)  # without waiting for what others compile
+        ready = self._ready.get(key)  # without waiting for compilations by other threads
         if ready is not None:
             return ready
         with _specialising:
@@ -232,7 +230,7 @@ class Kernel(Interpretable):
             self.dispatcher._can_compile = False
 
     def callees(self) -> set[Kernel]:
-        """The kernels that this one calls, itself or through plain functions of the engine."""
+        """Return the kernels that this one calls, directly or through plain functions."""
         found: set[Kernel] = set()
         seen: set[Any] = set()
         waiting = [self.function]
@@ -250,7 +248,10 @@ class Kernel(Interpretable):
 
 @contextlib.contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Numba makes millions of objects, of which few are garbage: a tenth of its time."""
+    """Switch garbage collection off: numba makes millions of objects, of which few are garbage.
+
+    Collection would take a tenth of numba's time.
+    """
     if not gc.isenabled():
         yield
         return
@@ -265,10 +266,10 @@ _infer_partially = TypeInferer.return_types_from_partial
 
 
 def _return_type(inferer: Any) -> Any:
-    """The type that a function returns that calls itself: as its signature says, if it does.
+    """Return the result type of a recursive function, from its signature if that declares one.
 
-    Numba infers the types of the whole function once more at each such call; to take the
-    declared type instead halves the time that a recursive kernel needs to compile.
+    Numba infers the types of the whole function again at each recursive call; using the declared
+    type instead halves the time to compile a recursive kernel.
     """
     variables = (inferer.typevars[var.name] for var in inferer._get_return_vars())
     declared = {variable.type for variable in variables if variable.locked}
@@ -279,10 +280,10 @@ TypeInferer.return_types_from_partial = _return_type
 
 
 def _implementation(template: Any, args: Any, keywords: Any) -> Any:
-    """The function that is compiled for arguments of these types, whoever calls it.
+    """Return the function compiled for arguments of these types, whatever the caller's flags.
 
-    Numba compiles it again for each set of its callers' flags: for kernels, for what they inline
-    and for what they call.
+    Numba would compile it again for each set of callers' flags: for kernels, for functions that
+    they inline, and for functions that they call.
     """
     flags = ConfigStack.top_or_none()
     set_flags = {} if flags is None else flags._values
@@ -297,16 +298,16 @@ def _implementation(template: Any, args: Any, keywords: Any) -> Any:
 
 
 _OF_THE_CALLER = {"forceinline", "no_cfunc_wrapper", "no_cpython_wrapper", "release_gil"}
-"""Flags that say nothing about the functions that one calls."""
+"""Flags of a caller that do not affect the functions that it calls."""
 
 _OverloadFunctionTemplate._get_impl = _implementation
 
 
 def _name_of_layout(record: Any) -> tuple[str, tuple[str]]:
-    """The part of a symbol that says which record a function takes.
+    """Return the part of a symbol that says which record a function takes.
 
-    Numba's is a number that counts types in one process.  Code from the cache keeps its symbols: of
-    two records with one number in the processes that compiled them, the second would run the
+    Numba uses a number that counts types in one process.  Code from the cache keeps its symbols: if
+    two records had the same number in the processes that compiled them, the second would run the
     functions of the first.
     """
     return "Record", (blake2b(record.name.encode(), digest_size=16).hexdigest(),)

@@ -1,4 +1,4 @@
-"""Locks between processes: files of which one process at a time is in charge."""
+"""Locks between processes: files that one process at a time can lock."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from cutnode.contract.errors import CutnodeError
 
 
 def lock(file: BinaryIO) -> bool:
-    """Keep other processes, and other openings in this one, from locking a file.
+    """Lock a file against other processes, and against other handles in this one.
 
-    False if one has locked it already.  The lock ends with the file or the process.
-    :class:`CutnodeError` if files cannot be locked where it is.
+    Return False if another one holds the lock.  Closing the file or ending the process releases it.
+    :class:`CutnodeError` if files cannot be locked in its place.
     """
     try:
         if sys.platform == "win32":
             import msvcrt
 
-            file.seek(1 << 40)  # a byte that is never read: a lock keeps readers out, too
+            file.seek(1 << 40)  # a byte that nobody reads, as a lock keeps readers out, too
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl

@@ -1,4 +1,4 @@
-"""The memory of kernels: numbers and arrays by name, which Python reads and writes as well."""
+"""The memory of kernels: named numbers and arrays that Python can read and write as well."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from cutnode.contract.positions import unpack
 
 
 class Memory:
-    """The zeroed memory that a kernel works in: one field for each of a structured dtype.
+    """The zeroed memory that a kernel works in, with the fields of a structured dtype.
 
-    ``words[name]`` is a field as a mutable sequence, of one element if it is a number.
-    ``argument`` is what the kernel gets: a record, or for rules in plain Python
-    (*cls* is a position class) an object with attributes.
+    ``words[name]`` is a field as a mutable sequence, with one element if it is a number.
+    ``argument`` is the kernel's argument: a record, or an object with attributes if the rules of
+    the position class *cls* are plain Python.
     """
 
     def __init__(self, cls: Any, dtype: np.dtype[Any]):
         self.words: dict[str, Any]
         self.argument: Any
         self.record: Any
-        """The same with fields as attributes, for plain functions of the engine."""
+        """The memory with fields as attributes, for plain functions of the engine."""
         if is_plain(cls):
             fields = {name: _plain_field(dtype[name]) for name in dtype.names or ()}
             self.argument = self.record = SimpleNamespace(**fields)
@@ -48,7 +48,7 @@ class Memory:
         self.words[name][0] = value
 
     def position(self, name: str, example: Any) -> Any:
-        """Return a field that is a packed position; *example* is any position of its class."""
+        """Return the position packed in a field; *example* is any position of its class."""
         words = self.words[name]
         return words[0] if isinstance(words, list) else unpack(words, 0, example)
 
@@ -58,14 +58,14 @@ class Memory:
         words[:] = [value] * len(words) if isinstance(words, list) else value
 
     def numbers(self, names: tuple[str, ...]) -> dict[str, int]:
-        """Return some fields that are integers."""
+        """Return the values of integer fields, by name."""
         block = self._block(names)
         if block is None:
             return {name: int(self.words[name][0]) for name in names}
         return dict(zip(names, block.tolist(), strict=True))
 
     def clear(self, names: tuple[str, ...]) -> None:
-        """Set some fields that are integers to zero."""
+        """Set integer fields to zero."""
         block = self._block(names)
         if block is None:
             for name in names:
@@ -74,7 +74,7 @@ class Memory:
             block[:] = 0
 
     def _block(self, names: tuple[str, ...]) -> Any:
-        """Return fields that lie side by side as one array, read at once; None if they do not."""
+        """Return adjacent integer fields as one array, to access at once; None if not adjacent."""
         if names not in self._blocks:
             self._blocks[names] = None
             fields = [self.words[name] for name in names]

@@ -1,4 +1,4 @@
-"""What people choose by name, and the sizes that a help page shows.
+"""The choices that people make by name, and the sizes that a help page shows.
 
 This module imports nothing of the engine, so a command line knows all of it before anything is
 loaded.
@@ -38,21 +38,21 @@ class Option(NamedTuple):
 
 
 DRIVERS = ("alphabeta", "mtdf")
-"""How a depth is searched: with a window around the last score, or with null windows only,
-from the last score on (MTD(f), A. Plaat et al., 1996)."""
+"""How a depth is searched: with an aspiration window around the last score, or with null windows
+only, starting from the last score (MTD(f), A. Plaat et al., 1996)."""
 
 ENGINES = ("alphabeta", "mcts")
 """How a position is searched: by alpha-beta, or by Monte Carlo tree search."""
 
 SEARCHES = (*ENGINES, "auto")
-"""The same, or by the one of them that does better in a trial."""
+"""The same, or whichever of them does better in a trial."""
 
 SOLVERS = ("alphabeta", "pn", "auto")
-"""How a value is proven: by alpha-beta (where play can go round, in memory first), by proof
-numbers, or by the one of them that gets there first."""
+"""How a value is proven: by alpha-beta (in memory first, if play has cycles), by proof numbers, or
+by whichever of them finishes first."""
 
 AIMS = ("moves", "games")
-"""What parameters are fitted by: what the moves chosen with them lose, or the games they win."""
+"""The targets of a fit: what the moves chosen with the parameters lose, or the games they win."""
 
 STYLES = {
     "balanced": (25, 15, 30, 15, 10, 5),
@@ -62,59 +62,57 @@ STYLES = {
 """Styles of play: the weights of :class:`~cutnode.kernels.optionality.Optionality` in order."""
 
 MOST_PROOF_SHARE = 0.9
-"""The largest part of its limits in which a search tries a proof."""
+"""The largest share of a search's limits that may go to a proof."""
 
 MOST_ELO = 2000
-"""Sequential tests ask for no larger difference between two players."""
+"""The largest Elo difference that a sequential test accepts."""
 
 # Monte Carlo tree search
 
 SELECTIONS = ("uct", "puct")
-"""How a child is selected: by UCT, or by PUCT, which has priors."""
+"""How a child is selected: by UCT, or by PUCT, which uses priors."""
 
 PRIORS = ("uniform", "order", "evaluation")
-"""By what PUCT takes moves for promising before the first playout: by nothing, by the game's
+"""The priors that PUCT gives moves before their first playout: equal ones, or by the game's
 ``order``, or by the evaluation of the positions after them.
 
-Of 40 games at 0.1 s a move between ``"evaluation"`` and UCT the first won 39 in chess, which has
-no order, and had 0.65 of the points in Kalah; 0.575 in Connect Four and in Breakthrough on 6x6 do
-not decide it."""
+In 40 games at 0.1 s a move against UCT, ``"evaluation"`` won 39 in chess, which has no order, and
+scored 0.65 of the points in Kalah; 0.575 in Connect Four and in Breakthrough on 6x6 decides
+nothing."""
 
 ROLLOUTS = ("uniform", "order", "bounds")
-"""How a playout goes on beyond the tree: at random; mostly by the game's ``order``; or at random
+"""How a playout continues beyond the tree: at random; mostly by the game's ``order``; or at random
 with forced moves, until the game's ``bounds`` say who wins.
 
-Of games at 50 ms a move between ``"bounds"`` and ``"uniform"`` the first won 8 of 10 in Connect
-Four, and as many in Breakthrough on 6x6."""
+At 50 ms a move, ``"bounds"`` won 8 of 10 games against ``"uniform"`` in Connect Four, and 8 of 10
+in Breakthrough on 6x6."""
 
 TREE_MEMORY = 512 << 20
-"""Bytes for the tree."""
+"""The memory for the tree, in bytes."""
 
 TREE_OPTIONS = {
     "selection": Option(
-        *(str, "How a child is selected.", "puct where there are priors, else uct", SELECTIONS)
+        *(str, "Selection policy.", "puct where there are priors, else uct", SELECTIONS)
     ),
     "priors": Option(
-        *(str, "What PUCT expects of moves before the first playout."),
+        *(str, "Source of the move priors of PUCT."),
         *("order if the game has one, else evaluation", PRIORS),
     ),
-    "exploration": Option(float, "The weight of exploration.", "1 for uct, 1.5 for puct"),
-    "rave": Option(float, "Playouts up to which RAVE outweighs the mean of a child."),
-    "minimax": Option(float, "The weight of minimax over estimates, against playouts.", most=1),
-    "rollouts": Option(
-        *(str, "How a playout continues beyond the tree.", "bounds or uniform", ROLLOUTS)
-    ),
-    "cut_after": Option(int, "Plies after which a rollout is ended by an estimate."),
+    "exploration": Option(float, "Weight of exploration.", "1 for uct, 1.5 for puct"),
+    "rave": Option(float, "Number of playouts up to which RAVE outweighs them."),
+    "minimax": Option(float, "Weight of minimax evaluations against playouts.", most=1),
+    "rollouts": Option(*(str, "Rollout policy beyond the tree.", "bounds or uniform", ROLLOUTS)),
+    "cut_after": Option(int, "Plies after which a rollout ends with an evaluation."),
 }
 """The options of Monte Carlo tree search only; :class:`cutnode.MonteCarlo` explains them."""
 
-# Trees that are recorded
+# Recorded trees
 
 RECORDED_SEARCHES = ("search", "alphabeta", "minimax")
-"""The search with its techniques, and the plain references."""
+"""The search with its techniques, and the plain reference searches."""
 
 RECORDED_NODES = 100_000
-"""A search of more nodes is not recorded unless asked for: it takes seconds."""
+"""The default limit of a recorded search, in nodes: a larger one takes seconds."""
 
 TREE_ENDINGS = {
     "mermaid": (".mmd", ".mermaid"),
@@ -122,7 +120,7 @@ TREE_ENDINGS = {
     "json": (".json",),
     "svg": (".svg",),
 }
-"""The formats of a drawn tree, and the endings of their files."""
+"""The file suffixes of each format of a drawn tree."""
 
 # Tablebases and clusters
 
@@ -131,13 +129,13 @@ METRICS = {
     "dtc": "plies to the next layer, or to the end of the game",
     "wdl": "none: only win, draw and loss",
 }
-"""The distances that a tablebase can keep."""
+"""The distances that a tablebase can store."""
 
 LAYER_MEMORY = 4 << 30
-"""Bytes for a layer that is solved."""
+"""The memory for solving a layer, in bytes."""
 
 LARGE_LAYER = 1 << 24
-"""Indices of a layer from which on all workers of a cluster solve it together."""
+"""The indices from which on a layer is solved by all workers of a cluster together."""
 
 CLUSTER_POSITIONS = 2_000_000
-"""The positions that a cluster's driver expands at most, some 130 bytes each in Connect Four."""
+"""The most positions that a cluster's driver expands, some 130 bytes each in Connect Four."""

@@ -1,1 +1,1 @@
-"""Everything that is compiled for a game: node functions, and what they share."""
+"""The code that is compiled for each game: node functions, and the steps that they share."""

@@ -1,7 +1,7 @@
-"""The depths and windows of iterative deepening, stated once.
+"""The depths and windows of iterative deepening, defined once.
 
-Python drives the search of one position, compiled code that of a batch; both take their depths
-and their aspiration windows from here, and so visit the same nodes.
+Python drives the search of a single position, and compiled code the search of a batch; both take
+their depths and their aspiration windows from here, and so visit the same nodes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from cutnode.kernels.parameters import MOST_DEPTH
 
 
 def iteration_depths(depth: int | None, deepening: bool, parity: int) -> range:
-    """Return the depths to search, up to *depth*; None is the most there is.
+    """Return the depths to search, up to *depth*; None means the maximum.
 
     *deepening* begins with the shallowest.  Depths on the way to a given one are *parity* apart:
-    where that is 2, scores of odd and even depths differ too much to help one another.
+    it is 2 where scores of odd and even depths differ too much to help each other.
     """
     last = MOST_DEPTH if depth is None else depth
     step = 1 if depth is None else parity
@@ -25,9 +25,9 @@ def iteration_depths(depth: int | None, deepening: bool, parity: int) -> range:
 
 @compiled
 def aspiration_window(expected, width):
-    """Return the window of a *width* on either side of the *expected* score.
+    """Return the window that extends *width* on either side of the *expected* score.
 
-    It is the full one if that is ``INFINITE``.
+    It is the full window if the expected score is ``INFINITE``.
     """
     low, high = -INFINITE, INFINITE
     if expected != INFINITE:
@@ -37,10 +37,10 @@ def aspiration_window(expected, width):
 
 @compiled
 def widened_window(low, high, value, width, researches):
-    """Return the window of a re-search: *value*, now a bound, was not inside the one before.
+    """Return the window of a re-search after *value* fell outside the last one, and so is a bound.
 
-    It is open on that side by *width*, four times as far with each of the *researches* of this
-    depth.
+    On that side it extends *width* beyond the value, four times as far with each of the
+    *researches* of this depth.
     """
     width = width << 2 * researches
     if value <= low:

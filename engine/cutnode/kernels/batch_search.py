@@ -1,4 +1,4 @@
-"""The search of limited depth of many positions in one call of compiled code.
+"""The depth-limited search of many positions in one call of compiled code.
 
 It deepens with the same depths and windows as :class:`cutnode.search.searcher.Searcher`, and so
 visits the same nodes."""
@@ -28,14 +28,14 @@ from cutnode.kernels.table import begin
 
 _RESULT = [
     ("move", np.int64),  # NO_MOVE where the game is over, or chance decides
-    ("depth", np.int64),  # the last that was completed
+    ("depth", np.int64),  # the last completed one
     ("nodes", np.int64),
     ("proven", np.bool_),
-    ("reason", np.int64),  # RUNNING: nothing ended it before its depth; see engine.limits
+    ("reason", np.int64),  # RUNNING: it reached its depth; see cutnode.contract.stop
 ]
 
 FOUND = np.dtype([("value", np.int64), *_RESULT], align=True)
-"""The result of a position, as ``Searcher.search`` gives it."""
+"""The result of a position, as ``Searcher.search`` returns it."""
 
 EXPECTED = np.dtype([("value", np.float64), *_RESULT], align=True)
 """The result of a position of a game of chance."""
@@ -43,19 +43,19 @@ EXPECTED = np.dtype([("value", np.float64), *_RESULT], align=True)
 
 CONTROL = np.dtype(
     [
-        ("current", np.int64),  # the position of the batch that is being searched
-        ("stop_at", np.int64),  # a stop because of time is meant for this one
-        ("cold", np.int64),  # each position starts from nothing
-        ("depth", np.int64),  # the last to search
-        ("first", np.int64),  # the first,
-        ("step", np.int64),  # and how far apart they are
+        ("current", np.int64),  # number of the position that is being searched
+        ("stop_at", np.int64),  # number of the position that a TIME stop is meant for
+        ("cold", np.int64),  # whether each position starts with nothing learned
+        ("depth", np.int64),  # the last depth to search
+        ("first", np.int64),  # the first depth to search
+        ("step", np.int64),  # distance between depths
         ("aspiration", np.int64),
-        ("found", np.int64),  # the score of the best move so far of a depth that is not done,
+        ("found", np.int64),  # score of the best move so far at an unfinished depth
         ("best", np.int64),  # that move, or NO_MOVE
     ],
     align=True,
 )
-"""The control of a batch, beside the memory of its search."""
+"""The control of a batch, in addition to the memory of its search."""
 
 
 Found = Annotated[Any, types.Array(numba.from_dtype(FOUND), 1, "C")]
@@ -65,7 +65,7 @@ BatchControl = Annotated[Any, numba.from_dtype(CONTROL)]
 
 @compiled(inline=False)
 def unlearn(search):
-    """Forget what searches have learned about moves."""
+    """Forget everything that searches have learned about moves."""
     for at in range(len(search.history)):
         search.history[at] = search.history_weight[at] = 0
     for at in range(len(search.continuation_history)):
@@ -79,7 +79,7 @@ def unlearn(search):
 
 @compiled(inline=False)
 def prepare(batch, search):
-    """Make ready for the next position."""
+    """Prepare the memory for the next position."""
     if batch.cold:
         unlearn(search)
     for at in range(len(search.excluded_move)):
@@ -90,9 +90,9 @@ def prepare(batch, search):
 
 @compiled
 def search_depth(position, evaluation, known, depth, batch, search, table):
-    """The score at a depth, with windows around the one that is *known* (``INFINITE``: none).
+    """Return the score at a depth, with windows around the *known* score (``INFINITE``: none).
 
-    After a stop that is meant for this position it is no score.
+    After a stop that is meant for this position, the number returned is no score.
     """
     low, high = aspiration_window(known, search.aspiration_window)
     researches = 0
@@ -111,7 +111,7 @@ def search_depth(position, evaluation, known, depth, batch, search, table):
         if search.length[0] > 0 and value > low:
             batch.found, batch.best = value, search.line[0]
         if search.stop == TIME and batch.stop_at != batch.current:
-            search.stop = RUNNING  # the time of an earlier position was over
+            search.stop = RUNNING  # the stop was meant for an earlier position
             continue
         if search.stop != RUNNING or low < value < high:
             return value
@@ -124,7 +124,7 @@ def search_depth(position, evaluation, known, depth, batch, search, table):
 
 @compiled
 def deepen(position, evaluation, result, batch, search, table):
-    """Search a position deeper and deeper, as far as limits allow."""
+    """Search a position by iterative deepening, as far as its limits allow."""
     result.depth, result.proven, result.move = 0, False, NO_MOVE
     over, final = outcome(position)
     if over:
@@ -134,7 +134,7 @@ def deepen(position, evaluation, result, batch, search, table):
     result.value = limited(estimate(evaluation, position), search.win)
     if moves(position, search.moves, 0) > 0:
         result.move = search.moves[0]
-    # The last scores of two parities of depth: that of this depth, and the other.
+    # The last scores at depths of this parity, and of the other.
     known, other = INFINITE, INFINITE
     depth = batch.first
     while depth <= batch.depth:
@@ -186,7 +186,7 @@ def search_batch(
 
 @compiled
 def deepen_expectation(position, evaluation, result, batch, search, table):
-    """Search a position of a game of chance deeper and deeper, as far as limits allow."""
+    """Search a position of a game of chance by iterative deepening, as far as its limits allow."""
     result.depth, result.proven, result.move = 0, False, NO_MOVE
     over, final = outcome(position)
     if over:
@@ -204,7 +204,7 @@ def deepen_expectation(position, evaluation, result, batch, search, table):
             position, evaluation, -widest, widest, np.int64(depth), np.int64(0), search, table
         )
         if search.stop == TIME and batch.stop_at != batch.current:
-            search.stop = RUNNING  # the time of an earlier position was over
+            search.stop = RUNNING  # the stop was meant for an earlier position
             continue
         if search.stop != RUNNING:
             return
@@ -230,7 +230,7 @@ def search_chance_batch(
     search: SearchMemory,
     table: Words,
 ) -> None:
-    """The same for positions of a game of chance, before chance decides or after it."""
+    """Search positions of a game of chance, chance nodes among them; see :func:`search_batch`."""
     for number in range(len(results)):
         result = results[number]
         batch.current = number

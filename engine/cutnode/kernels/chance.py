@@ -1,20 +1,19 @@
-"""The search of limited depth for games of chance: expectiminimax, one node function.
+"""The depth-limited search for games of chance: expectiminimax, in one node function.
 
-:func:`chance_node` is that function, in numbered steps, for positions where a player
-decides (alpha-beta) and for those where chance does (the expectation, with Star1 and
-Star2).  :func:`chance_root` is what Python calls, once for each depth.  It promises what
-``cutnode.kernels.search`` does, and uses the same memory; scores are float64.  A move costs a ply
-of depth, a chance event none.
+:func:`chance_node` is that function, in numbered steps, for decision nodes (alpha-beta) and for
+chance nodes (the expectation, with Star1 and Star2).  Python calls :func:`chance_root`, once for
+each depth.  Its contract is the contract of ``cutnode.kernels.search``, and so is its memory;
+scores are float64.  A move costs a ply of depth, a chance event none.
 
-Star1.  All scores lie between plus and minus ``search.most``, so outcomes not searched yet
-bound the expectation from both sides, and with it what the next outcome has to score to
-matter: its window.  A score outside of it decides the event.
+Star1.  All scores lie between plus and minus ``search.most``.  The outcomes not searched yet
+therefore bound the expectation from both sides, and so give the next outcome a window: the scores
+at which it matters.  A score outside this window decides the event.
 
-Star2.  Before that, one move of each outcome is tried.  The mover gets at least its score,
-so the bound of an outcome on his side is better than ``search.most``.
+Star2.  Before that, try one move of each outcome.  The mover gets at least the score of that move,
+which tightens the outcome's bound on that side from ``search.most``.
 
-Whether a score decides an event is asked of the window as it follows from alpha and beta,
-not of the one that was searched, which is cut to the range of scores: a score at the end
+A score decides an event if it lies outside the window that follows from alpha and beta.  The
+window that is searched is clipped to the range of scores, and does not count: a score at the end
 of the range is exact.
 
 Sources: B. Ballard, "The *-minimax search procedure for trees containing chance nodes"
@@ -59,10 +58,10 @@ from cutnode.kernels.reference import after_move, report_violation
 from cutnode.kernels.table import depth_of, entry_cutoff, is_proven, move_of
 
 ALL_MOVES = 1 << 30
-"""More than a position has."""
+"""More moves than any position has."""
 
 RESOLUTION = 1e-12
-"""No window is narrower than this part of the range of scores: floats tell its ends apart."""
+"""Least width of a window, as a part of the range of scores: floats can tell its ends apart."""
 
 
 class ChanceNode(NamedTuple):
@@ -77,21 +76,21 @@ class ChanceNode(NamedTuple):
     top: int
     previous: int
     mover: int
-    """0 or 1: who is to move, or was before chance decides."""
+    """0 or 1: the player to move; at a chance node, the player who moved last."""
     tries: int
-    """Only so many of the most promising moves are searched.  With fewer than there are, a score
-    above alpha is a lower bound, and one below says nothing."""
+    """The most moves to search, the most promising first.  If there are more, a score above alpha
+    is a lower bound, and one below says nothing."""
 
 
 @compiled
 def chance_address(position, actions, depth, ply, search):
-    """The scattered key under which a position is kept; also of the depth, and of the ply.
+    """Return the scattered key under which a position is kept; it may include depth and ply.
 
-    An exact search has no use for scores of other depths, so each depth is kept for itself.
+    An exact search has no use for scores of other depths, so each depth has an entry of its own.
     Where sooner wins score higher, a mean of wins and losses is of no use at another ply.
     """
     word = address(position, actions, search)
-    # Other searches use deeper scores as well, so there the depth is not part of it.
+    # A selective search uses deeper scores as well, so there the key leaves the depth out.
     kept = Bits(depth) if search.exact else Bits(0)
     if search.win != 0 and search.step != 0:
         kept = Bits(kept | Bits(ply) << Bits(8))
@@ -100,7 +99,7 @@ def chance_address(position, actions, depth, ply, search):
 
 @compiled(inline=False)
 def check_value(position, evaluation, search):
-    """Report a position whose value or estimate is beyond what the game says."""
+    """Report a position whose value or estimate exceeds the game's limit."""
     over, value = outcome(position)
     number = float(value) if over else float(estimate(evaluation, position))
     limit = search.value_limit if over or search.win == 0 else float(MAX_VALUE)
@@ -110,7 +109,7 @@ def check_value(position, evaluation, search):
 
 @compiled(inline=False)
 def check_probabilities(position, search):
-    """Report a position whose outcomes have no probabilities that sum to one."""
+    """Report a position whose outcomes' probabilities do not sum to one."""
     total = 0.0
     for index in range(chance(position)):
         probability, _ = chance_outcome(position, index)
@@ -124,7 +123,7 @@ def check_probabilities(position, search):
 @compiled
 def list_outcomes(position, row, search):
     """List the outcomes of a chance event from *row* on, the likeliest first."""
-    # By insertion: outcomes are few, and often come in order.
+    # Insertion sort: outcomes are few, and often in order.
     for index in range(chance(position)):
         probability, _ = chance_outcome(position, index)
         at = row + index
@@ -138,7 +137,7 @@ def list_outcomes(position, row, search):
 
 @compiled
 def end_score(position, evaluation, ply, steps, search):
-    """The score of a position from which the search does not go on."""
+    """Return the score of a leaf; in debug mode, check the game's contract there."""
     score = float(leaf_score(position, evaluation, ply, steps, search))
     if search.debug:
         check_value(position, evaluation, search)
@@ -149,7 +148,7 @@ def end_score(position, evaluation, ply, steps, search):
 
 @compiled
 def next_address(child, actions, depth, ply, search):
-    """The address of a child in the table; 0 if it will not use the table."""
+    """Return the address of a child in the table; 0 if the child will not use it."""
     if search.use_table != 0 and depth >= search.table_depth:
         return chance_address(child, actions, depth, ply, search)
     return Bits(0)
@@ -157,11 +156,11 @@ def next_address(child, actions, depth, ply, search):
 
 @compiled
 def look_up_chance(position, word, depth, ply, actions, search, table):
-    """Return the entry of a position; an exact search may have it of an earlier iteration."""
+    """Return the entry of a position; an exact search may find one from an earlier iteration."""
     search.probes += 1
     entry = probe(table, word)
     if entry.data == Bits(0) and search.exact and depth > PARITY:
-        # The last iteration may have proven the score, and liked a move.
+        # The last iteration may have proven the score, or found a best move.
         entry = probe(table, chance_address(position, actions, depth - PARITY, ply, search))
     search.hits += entry.data != Bits(0)
     return entry
@@ -169,7 +168,7 @@ def look_up_chance(position, word, depth, ply, actions, search, table):
 
 @compiled
 def total_probability(position):
-    """The sum of the probabilities of all outcomes: 1, but for rounding."""
+    """Return the sum of the probabilities of all outcomes: 1, up to rounding."""
     total = 0.0
     for index in range(chance(position)):
         total += chance_outcome(position, index)[0]
@@ -178,8 +177,8 @@ def total_probability(position):
 
 @compiled
 def window_for(bottom, ceiling, search):
-    """The window in which an outcome's score matters, cut to the range of scores."""
-    # An empty window would make every score a cutoff.
+    """Return the window in which an outcome's score matters, clipped to the range of scores."""
+    # In an empty window every score would be a cutoff.
     most = search.most
     low = min(max(bottom, -most), most - most * RESOLUTION)
     return low, max(min(ceiling, most), low + most * RESOLUTION)
@@ -187,7 +186,7 @@ def window_for(bottom, ceiling, search):
 
 @compiled
 def child_node(low, high, again, depth, ply, steps, actions, top, previous, mover, tries):
-    """The node of a child; window and mover change if the other player moves there."""
+    """Return the node of a child; window and mover switch if the other player moves there."""
     alpha, beta = (low, high) if again else (-high, -low)
     mover = mover if again else 1 - mover
     steps, tries = np.int64(steps), np.int64(tries)
@@ -205,14 +204,17 @@ def chance_node(
     search: SearchMemory,
     table: Words,
 ) -> float:
-    """The score of a position within a window (see the module's text); *word* is its address."""
+    """Return the score of a position within a window (see the module's docstring).
+
+    *word* is the position's address in the table.
+    """
     alpha, beta, depth, ply, steps, actions, top, previous, mover, tries = node
 
     # Step 1. At the horizon, estimate.
     if ply >= search.plies or depth <= 0:
         return end_score(position, evaluation, ply, steps, search)
 
-    # Step 2. Count the node, and see whether the line ends here.
+    # Step 2. Count the node, and check whether the line ends here.
     if begin_node(ply, search):
         return alpha
     over, final = end_of_line(position, ply, steps, search)
@@ -221,7 +223,7 @@ def chance_node(
             check_value(position, evaluation, search)
         return float(final)
 
-    # Step 3. Look the position up.  What a repetition may have touched is not for the table.
+    # Step 3. Look the position up, unless a repetition may have influenced its score.
     estimates, repetitions = search.estimates, search.repetitions
     use_table = search.use_table != 0 and depth >= search.table_depth
     use_table = use_table and not (recurs(position) and search.exact and steps > 0)
@@ -234,7 +236,7 @@ def chance_node(
                 if decided:
                     search.table_cutoffs += 1
                     search.estimates += not is_proven(entry.data)
-                    # Proven by an earlier iteration: keep it under this depth, too.
+                    # Proven by an earlier iteration: keep it under this depth as well.
                     if search.exact and depth_of(entry.data) < depth:
                         move = move_of(entry.data)
                         store(table, word, entry.lower, entry.upper, move, depth, True)
@@ -245,7 +247,7 @@ def chance_node(
     best, best_move = -float(INFINITE), NO_MOVE
     partial, proven = False, True
     if chance(position) > 0:
-        # Step 4. Where chance decides, bound what all outcomes give: *lowest* and *highest*.
+        # Step 4. At a chance node, bound the expectation: *lowest* and *highest*.
         search.chance_nodes += 1
         if search.debug:
             check_probabilities(position, search)
@@ -272,7 +274,7 @@ def chance_node(
                 which = search.likeliest[row + number]
                 probability, child = chance_outcome(position, which)
                 again = same_after_chance(position, child)
-                # The probe can prove a side of the window only if that side is within the range.
+                # The probe can prove a bound only if that side of the window is within the range.
                 useless = beta >= most if again else alpha <= -most
                 if useless or probability <= 0 or chance(child) > 0:
                     continue
@@ -300,7 +302,7 @@ def chance_node(
                     if score >= ceiling:
                         best, decided = max(lowest, beta), True
                         break
-                # ... and of the opponent's move from above.
+                # ... and, if the opponent moves there, one inside or below bounds it from above.
                 if not again and score < high:
                     bounds_proven &= search.estimates == before
                     search.highest[row + which] = score
@@ -320,7 +322,7 @@ def chance_node(
             again = same_after_chance(position, child)
             low, high = -float(INFINITE), float(INFINITE)
             bottom, ceiling = low, high
-            # What is known of this outcome leaves the sums; what is left bounds all others.
+            # Take this outcome's bounds out of the sums; what is left bounds all others.
             if search.use_star1:
                 lowest -= probability * (search.lowest[row + which] if probing else -most)
                 highest -= probability * (search.highest[row + which] if probing else most)
@@ -351,7 +353,7 @@ def chance_node(
                 decided = True
                 search.star1_cutoffs += number + 1 < count
                 break
-        # A cutoff rests on the bounds of outcomes that were not searched, as well.
+        # A cutoff also rests on the bounds of outcomes that were not searched.
         if decided:
             proven &= bounds_proven
         else:
@@ -362,7 +364,7 @@ def chance_node(
         end = make_moves(position, tt_move, previous, mover, ply, top, keep_children, search)
         if end == top:
             return alpha
-        # A probe of Star2 looks at the first moves only.
+        # A Star2 probe looks only at the first moves.
         partial = tries < end - top
         last = top + tries if partial else end
 
@@ -421,12 +423,12 @@ def chance_node(
         if best >= beta:
             proven = best_proven
 
-    # Step 9. Say what is proven, and store it.
+    # Step 9. Record whether the score is proven, and store it.
     count_kind(search, best, old_alpha, beta)
     settle_estimates(proven, estimates, search)
     complete = ply > 0 or search.root_excluded == 0
     if use_table and complete and (steps == 0 or repetitions == search.repetitions):
-        # With moves left untried the score bounds nothing from above.
+        # With moves left untried, the score is no upper bound.
         lower = best if best > old_alpha else -float(INFINITE)
         upper = best if best < beta and not partial else float(INFINITE)
         if lower > -INFINITE or upper < INFINITE:

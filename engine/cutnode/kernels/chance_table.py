@@ -1,7 +1,7 @@
-"""The transposition table of games of chance, where bounds are any numbers.
+"""The transposition table for games of chance, where bounds are any numbers.
 
-The memory, its header, regions, ages and generations are those of ``cutnode.kernels.table``.  An
-entry is four words, two entries to a bucket:
+Memory, header, regions, ages and generations work as in ``cutnode.kernels.table``.  An entry is
+four words, two entries to a bucket:
 
     word    the scattered key XOR the salt XOR the other words: an entry that two threads wrote
             at once matches no key; all 64 bits of it are compared
@@ -9,9 +9,8 @@ entry is four words, two entries to a bucket:
     lower   bound of the score, a float64
     upper   bound of the score, a float64
 
-A score belongs to its address.  Where it depends on the ply, as that of a win does, the
-address has to depend on it too: an average of wins and losses does not say how to count
-from another ply.
+Where a score depends on the ply, as the score of a win does, the address has to depend on the ply,
+too: an average of wins and losses cannot be converted to another ply.
 """
 
 from __future__ import annotations
@@ -64,8 +63,8 @@ class Entry(NamedTuple):
 
 @compiled
 def entry_at(table, at):
-    """The entry at a place, with its scattered key XOR the salt as *word*: read once."""
-    # All words are read once: another thread may write others at any time.
+    """Return the entry at a place, with its scattered key XOR the salt as *word*."""
+    # Read each word only once: another thread may overwrite it at any time.
     data, lower, upper = Bits(table[at + 1]), Bits(table[at + 2]), Bits(table[at + 3])
     word = Bits(table[at]) ^ data ^ lower ^ upper
     return Entry(Bits(word), data, as_float(lower), as_float(upper))
@@ -73,7 +72,7 @@ def entry_at(table, at):
 
 @compiled
 def put(table, at, salted, data, lower, upper):
-    # The word that is checked comes last: until then the entry matches no key.
+    # Write the word with the key last: until then the entry matches no key.
     low, high = as_bits(lower), as_bits(upper)
     table[at + 1] = Bits(data)
     table[at + 2] = low
@@ -83,7 +82,7 @@ def put(table, at, salted, data, lower, upper):
 
 @compiled
 def begin(table, cold):
-    """Begin a search; a cold one, or after ``forget``, begins a generation."""
+    """Begin a search; a *cold* one, or the first after ``forget``, begins a generation."""
     if np.int64(table[AGE]) == AGES:
         sweep(table, ENTRY_WORDS)
     begin_search(table, cold)
@@ -91,7 +90,7 @@ def begin(table, cold):
 
 @compiled
 def probe(table, word):
-    """The entry of a scattered key."""
+    """Return the entry of a scattered key."""
     at = bucket(table, word)
     salted = Bits(word) ^ Bits(table[SALT])
     for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
@@ -103,17 +102,17 @@ def probe(table, word):
 
 @compiled
 def store(table, word, lower, upper, move, depth, proven):
-    """Remember bounds by a search of some depth; return whether another position gave way.
+    """Store the bounds found at a depth; return whether they replaced another position's entry.
 
-    *proven* says that they do not depend on estimates.  Bounds of the same depth are
-    merged; of others the deeper ones of this search stay.
+    *proven* bounds do not depend on estimates.  Bounds from the same depth are merged; otherwise
+    deeper bounds from this search stay.
     """
     at, worth, old = place(table, word)
     work = 2 * depth + (1 if proven else 0)
     if worth == SAME:
         if work_of(old.data) == work:
             low, high = max(lower, old.lower), min(upper, old.upper)
-            if low <= high:  # rounding may say otherwise
+            if low <= high:  # rounding may make them cross
                 lower, upper = low, high
         elif age_of(old.data) == np.int64(table[AGE]) and work_of(old.data) > work:
             return False
@@ -131,9 +130,9 @@ def store(table, word, lower, upper, move, depth, proven):
 
 @compiled
 def place(table, word):
-    """The place for the entry of a scattered key, the worth of the entry there, and that entry."""
+    """Return the place for the entry of a scattered key, the worth of the entry there, and it."""
     first = bucket(table, word)
-    # As in the other layout: the least worth gives way, and the same position always.
+    # As in the other layout: replace the same position always, else the entry of least worth.
     salted = Bits(word) ^ Bits(table[SALT])
     victim, least = first, 1 << 30
     there = Entry(Bits(0), Bits(0), 0.0, 0.0)
@@ -159,7 +158,7 @@ def grow(table):
 
 @compiled(inline=False)
 def open_whole(table):
-    """Use all of the memory, as threads that share the table must: they cannot resize."""
+    """Use all of the memory: threads that share the table cannot resize it."""
     if np.int64(table[BUCKETS]) < most_buckets(table):
         resize(table, most_buckets(table))
 
@@ -168,7 +167,7 @@ def open_whole(table):
 def resize(table, buckets):
     """Enlarge the region, and move the generation's entries to their new places.
 
-    From the last bucket to the first: a bucket's entries move to it or behind it.
+    It goes from the last bucket to the first: a bucket's entries stay or move towards the end.
     """
     old = np.int64(table[BUCKETS])
     table[BUCKETS] = buckets

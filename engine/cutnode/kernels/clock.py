@@ -1,4 +1,4 @@
-"""Time: how long a search may take, in games too, and a counter cheap enough for positions."""
+"""Time management, the clock of a search, and a counter cheap enough to time short searches."""
 
 from __future__ import annotations
 
@@ -21,28 +21,27 @@ SHORTEST_LOOK = 0.0001
 """The seconds between two looks at the clock of a search."""
 
 SHORTEST = 0.001
-"""Seconds for a move when there is no time left: less than that is not thinking."""
+"""Seconds for a move when no time is left."""
 
 MOVES_AHEAD = 35
-"""A game without a time control in sight is planned so many moves ahead, always again: what
-is left shrinks by a part each move and never runs out."""
+"""The most moves to plan for.  Without a time control every move plans this far ahead anew, so each
+uses a fraction of the time that is left, which never runs out."""
 
 LONGEST_SHARE = 5.0
 MOST_OF_TIME = 0.6
-"""The hard limit is so many times the even share of a move, and at most this part of the
-time that is left while more moves have to be made with it."""
+"""The hard limit as a multiple of a move's even share; and the largest part of the time left that
+it may take while more moves have to be made."""
 
 SETTLED = (1.4, 1.15, 1.0, 0.9, 0.8, 0.7)
-"""Factors of the soft limit when the best move is new, and after each depth that
-kept it."""
+"""Factors of the soft limit: when the best move is new, and after each depth that kept it."""
 
 ALARM = 0.6
-"""How much longer to think, for each pawn (each 100) that the score has dropped; at most as
-long again."""
+"""The part by which to think longer for each pawn (100) that the score has dropped; in total at
+most as long again."""
 
 
 def ticks() -> int:
-    """A counter that runs evenly, at a rate that the caller measures (often: nanoseconds)."""
+    """Return a counter that runs evenly, at a rate that the caller measures (often nanoseconds)."""
     return time.perf_counter_ns()
 
 
@@ -69,8 +68,8 @@ def _compiled_ticks() -> Any:
 
 
 def seconds_per_tick(read: Callable[[], int]) -> float:
-    """The length of a tick in seconds; *read* reads the counter.  Takes a few milliseconds."""
-    read()  # the first time may be slow
+    """Return the length of a tick of the counter *read*, in seconds; takes a few milliseconds."""
+    read()  # the first call may be slow
     started, first = time.perf_counter(), read()
     time.sleep(0.004)
     ended, last = time.perf_counter(), read()
@@ -78,9 +77,9 @@ def seconds_per_tick(read: Callable[[], int]) -> float:
 
 
 class Clock:
-    """Watches a time limit for each position of a batch.
+    """A time limit for each position of a batch.
 
-    While it is *held*, no time is limited: the limit counts from :meth:`release` on.
+    While the clock is *held*, there is no limit: time counts from :meth:`release` on.
     """
 
     def __init__(self, seconds: float | None, *, held: bool = False):
@@ -91,25 +90,25 @@ class Clock:
         self._since = self.started
 
     def release(self) -> None:
-        """Let the limit count, from now on; from any thread."""
+        """Start counting time against the limit; callable from any thread."""
         if self.held:
             self._since = time.perf_counter()
             self.held = False
 
     def elapsed(self) -> float:
-        """Seconds since the batch began."""
+        """Return the seconds since the batch began."""
         return time.perf_counter() - self.started
 
     def spent(self) -> float:
-        """Seconds that count against a limit."""
+        """Return the seconds that count against the limit."""
         return 0.0 if self.held else time.perf_counter() - self._since
 
     def left(self) -> float:
-        """Seconds until the limit; infinite without one."""
+        """Return the seconds until the limit; infinite without one."""
         return math.inf if self.seconds is None else max(0.0, self.seconds - self.spent())
 
     def is_over(self, current: int) -> bool:
-        """Return whether position number *current*, as last seen in work, has used its time."""
+        """Return whether the position being searched, number *current*, has used up its time."""
         if self.seconds is None or self.held:
             return False
         now = time.perf_counter()
@@ -118,19 +117,19 @@ class Clock:
         return now - self._since >= self.seconds
 
     def patience(self) -> float:
-        """The seconds to wait before looking again: not past the end of the time."""
+        """Return the seconds to wait before the next look, which is not past the limit."""
         if self.seconds is None:
             return LOOK
         left = self.seconds - self.spent()
         return max(SHORTEST_LOOK, min(left, max(self.seconds / 10, 0.001), LOOK))
 
 
-# How long to think about a move
+# Time management
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The time for a move, in seconds: no new depth after *soft*, and no more after *hard*."""
+    """The time for a move, in seconds: start no depth after *soft*, and stop at *hard*."""
 
     soft: float
     hard: float
@@ -144,14 +143,15 @@ def allot(
     overhead: float = 0.0,
     choices: int | None = None,
 ) -> Allowance:
-    """The time for the next move of a game that is played with a clock.
+    """Return the time for the next move of a game that is played with a clock.
 
-    *left* seconds are on the clock, *increment* is added after each move, and *moves_to_go*
-    have to be made before more time comes (None, or less than 1: all of them).  *overhead* is lost
-    with each move to who carries it to the clock.  With one choice there is nothing to think about.
+    *left* seconds are on the clock, *increment* is added after each move, and *moves_to_go* moves
+    remain until the next time control (None, or less than 1: the rest of the game).  *overhead* is
+    lost on each move on its way to the clock.  With a single legal move (*choices*) the soft limit
+    is 0.
 
-    The hard limit is never more than what is left less the overhead, but for a clock that is
-    (nearly) over: there it is ``SHORTEST`` or half of what is left.
+    The hard limit never exceeds the time left minus the overhead, except when the clock has nearly
+    run out: then it is ``SHORTEST`` or half of the time left.
     """
     moves = MOVES_AHEAD
     if moves_to_go is not None and moves_to_go > 0:
@@ -167,10 +167,10 @@ def allot(
 
 
 def settle(moves: Sequence[int], scores: Sequence[float]) -> float:
-    """The factor of a soft limit, by the best moves and scores of the depths so far.
+    """Return the factor of the soft limit, by the best moves and scores of the depths so far.
 
-    Less where the best move has been the same for long, more where the score has dropped,
-    compared with two depths before (scores of odd and even depths differ).
+    It is smaller the longer the best move has stayed the same, and larger if the score has dropped
+    since two depths earlier (scores of odd and even depths differ).
     """
     if not moves:
         return SETTLED[0]

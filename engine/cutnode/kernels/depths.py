@@ -1,6 +1,6 @@
-"""Techniques that search a move deeper, or less deep: hooks of the engine's own.
+"""Extensions and reductions: hooks of the engine's own techniques.
 
-See ``cutnode.kernels.hooks`` for what they are given and what they answer.
+See ``cutnode.kernels.hooks`` for their arguments and their results.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cutnode.kernels.parameters import HISTORY_SIZE, MOST_DEPTH
 
 @compiled
 def extensions(node, child, decision, search):
-    """Search a move deeper that leaves little choice, but not where a line has grown too long."""
+    """Extend a move that leaves little choice, unless the line has grown too long."""
     if search.use_extensions and node.ply < 2 * node.depth:
         return extend(decision, extension(node.position, child.move, child.position))
     return decision
@@ -25,15 +25,15 @@ def extensions(node, child, decision, search):
 
 @compiled
 def late_move_reductions(node, child, decision, search):
-    """Search a late move less deep."""
+    """Reduce the depth of a late move."""
     if not search.use_late_move_reductions or node.depth < search.late_move_reductions_depth:
         return decision
     if child.searched < search.late_move_reductions_moves:
         return decision
     depth, number = min(node.depth, MOST_DEPTH), min(child.searched, 63)
     reduction = search.lmr_reductions[depth * 64 + number]
-    # The table grows with depth and number; the terms take off where more is at stake, and
-    # add where a cutoff is expected anyway.
+    # The table grows with depth and move number; the terms reduce less where more is at stake, and
+    # more where a cutoff is expected anyway.
     if knows_gains(node.position) and search.late_move_reductions_terms:
         reduction += np.int64(not node.improving) - np.int64(node.in_pv) - np.int64(node.in_check)
         reduction += search.late_move_reductions_cut_nodes * node.cut_node
@@ -45,8 +45,8 @@ def late_move_reductions(node, child, decision, search):
 
 @compiled
 def reduction_terms(node, child, reduction, search):
-    """A reduction adjusted by what is known of the move: noisy, a killer, good elsewhere."""
-    # The history of a move moves its reduction by a ply or two, in both directions.
+    """Adjust a reduction to the move: noisy, a killer, or one with a good or bad history."""
+    # History changes the reduction by a ply or two, in either direction.
     reduction -= np.int64(child.move == search.killers[2 * node.ply])
     if child.won > 0:
         return reduction // 2

@@ -1,4 +1,4 @@
-"""Enumerating the positions that can be reached from one, in compiled code."""
+"""Compiled enumeration of the positions that can be reached from a given one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ REACHED = np.dtype(
     [
         ("stop", np.int64),
         ("most", np.int64),  # MAX_MOVES
-        ("positions", np.int64),  # that were found
-        ("expanded", np.int64),  # the first of them, of which all moves were played
-        ("indexed", np.int64),  # the first of them, that the slots know
+        ("positions", np.int64),  # number of positions found
+        ("expanded", np.int64),  # how many of them, from the first, had all their moves played
+        ("indexed", np.int64),  # how many of them, from the first, are in the slots
     ],
     align=True,
 )
@@ -54,8 +54,9 @@ def enumerate_positions(
 ) -> None:
     """Find the positions that can be reached from *example*, breadth first.
 
-    It ends when there is no room for more; with longer arrays it goes on.  *slots*, a power of two
-    of them and twice as many as positions, tell where a position is: its number plus 1.
+    It returns when there is no room for more, and resumes when called with longer arrays.  *slots*
+    is a hash table of position numbers plus 1; its size is a power of two, at least twice the
+    number of positions.
     """
     if memory.positions == 0:
         reach(example, memory, keys, slots, words)

@@ -1,9 +1,9 @@
-"""Static evaluations as values, with which a search estimates positions.
+"""Static evaluations as values that a search is given.
 
-A search calls ``estimate(evaluation, position)``.  The evaluation's type names its
-function, so compiled code is made for that function, as it is for a position's class, and
-nothing is looked up while the search runs.  The weights of an :class:`Optionality`, and of what was
-learned, are data that the function reads.
+A search calls ``estimate(evaluation, position)``.  The evaluation's type names its function, so
+code is compiled for that function, as it is for a position's class, and nothing is looked up while
+the search runs.  The weights of an :class:`Optionality` or of a learned evaluation are data that
+the function reads.
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ from cutnode.kernels.patterns import Patterns, pattern_score
 OWN_MEANING = "evaluation engine.contract.evaluate 874e285a0994b1b2"
 """The meaning of a game's own evaluation.
 
-A constant: table keys depend on it, and with them which entries are replaced, so node counts would
-move if it followed the place of a module or the words of a docstring.
+It is a constant because table keys depend on it, and with them which entries are replaced: node
+counts would change if it depended on a module's place or a docstring's wording.
 """
 
 
 class Evaluation(Interpretable):
     """A function that estimates the value of a position for the mover.
 
-    The function takes a position, and is one of a module (so that other processes find what was
-    compiled for it); :class:`GameError` if it is not.  It is decorated with ``@compiled``, except
-    for games whose rules are plain Python.
+    The function takes a position, and must stand at the top level of a module (so that other
+    processes find the code compiled for it), else :class:`GameError`.  It is decorated with
+    ``@compiled``, except for games whose rules are plain Python.
     """
 
     def __init__(self, function: Callable[[Any], float], name: str | None = None):
         if not hasattr(function, "__code__"):
-            raise GameError(f"{function!r} is not a function that is written in Python")
+            raise GameError(f"{function!r} is not a function written in Python")
         module = sys.modules.get(function.__module__)
         if getattr(module, function.__name__, None) is not function:
             raise GameError(f"{function!r} is not a function at the top level of a module")
         self.function = function
         own = function is verbs.evaluate
         self.name = None if own else name or _place(function)
-        """The name by which it is asked for, as ``cells`` or ``my_file.py:centre``; None for a
-        game's ``evaluate``."""
+        """The name under which a user asks for it, such as ``cells`` or ``my_file.py:centre``; None
+        for a game's ``evaluate``."""
         self.type = EvaluationType(
             function.__module__, function.__name__, function_digest(function)
         )
@@ -77,14 +77,14 @@ class Evaluation(Interpretable):
         return f"Evaluation({self.module}.{self.function.__name__})"
 
     def require(self, cls: Any) -> Self:
-        """:class:`GameError` if searches of a position class cannot use it."""
+        """Return itself; :class:`GameError` if searches of a position class cannot use it."""
         if self.name is not None and not is_compiled(self.function) and not is_plain(cls):
             raise GameError(f"{self.name} is not compiled: put @compiled before it")
         return self
 
     @property
     def meaning(self) -> str:
-        """The part of table keys that tells the scores of this evaluation from those of others."""
+        """The part of table keys that keeps this evaluation's scores apart from any other's."""
         if self.function is verbs.evaluate:
             return OWN_MEANING
         its = self.type
@@ -97,7 +97,7 @@ class Evaluation(Interpretable):
 
 
 def _place(function: Any) -> str:
-    """Return where a function is, as a user writes it: ``my_file.py:centre``, from here on."""
+    """Return a function's place as a user writes it: ``my_file.py:centre``, a relative path."""
     file = getattr(sys.modules[function.__module__], "__file__", None)
     if file is None:
         return str(function.__name__)
@@ -107,9 +107,9 @@ def _place(function: Any) -> str:
 
 
 class EvaluationType(types.Opaque):  # type: ignore[misc]
-    """The compiled type of an evaluation: the name of a function, and what it does.
+    """The compiled type of an evaluation: the name of a function, and a digest of its code.
 
-    A function that was defined again in a notebook is another.
+    A function that is redefined in a notebook has another type.
     """
 
     def __init__(self, module: str, function: str, digest: str):
@@ -141,16 +141,16 @@ def estimate(evaluation: Any, position: Any) -> float:
 
 
 def estimate_at(evaluation: Any, position: Any, ply: int, search: Any) -> float:
-    """Estimate a position so many plies below the root of a search.
+    """Estimate a position *ply* plies below the root of a search.
 
-    An evaluation may keep something for each ply in the *search* (see :func:`kept_bytes`), and look
-    at what it keeps for the ply before: a ply before the root has room, too, and stays empty.
+    An evaluation may keep data for each ply in the *search* (see :func:`kept_bytes`), and use what
+    it kept for the ply before.  The ply before the root has a slot as well, which stays empty.
     """
     return evaluation(position)
 
 
 def kept_bytes(evaluation: Any) -> int:
-    """What an evaluation keeps for each ply of a search, in bytes; 0: nothing."""
+    """Return how many bytes an evaluation keeps for each ply of a search."""
     return slot_bytes(evaluation.shape) if isinstance(evaluation, Network) else 0
 
 
@@ -176,7 +176,7 @@ def _compiled_estimate_at(evaluation: Any, position: Any, ply: Any, search: Any)
 
 
 def learned_score(evaluation: Any, position: Any, slot: int) -> int:
-    """The score of a position by an evaluation that was learned; *slot* is what a ply keeps."""
+    """Return a learned evaluation's score of a position; the ply's data are at address *slot*."""
     return int(evaluation(position))
 
 
@@ -201,24 +201,24 @@ def _compiled_learned_score(evaluation: Any, position: Any, slot: Any) -> Any:
 
 
 AnyEvaluation = str | Callable[[Any], float] | Evaluation | Optionality | Learned | None
-"""An evaluation as users name it: see :func:`evaluation_of`."""
+"""The ways to specify an evaluation: see :func:`evaluation_of`."""
 
 OWN = Evaluation(verbs.evaluate)
 """The game's ``evaluate``, or 0 if it has none."""
 
 
 def evaluation_names(cls: type) -> list[str]:
-    """The names under which the game of a position class has other evaluations."""
+    """Return the names of the further evaluations that a position class's game defines."""
     found = vars(module_of(cls))
     return [name.removeprefix(EVALUATION) for name in found if name.startswith(EVALUATION)]
 
 
 def evaluation_of(cls: type, chosen: AnyEvaluation) -> Evaluation | Optionality | Learned:
-    """An evaluation by name: ``"columns"`` is the game's ``evaluate_columns``.
+    """Return an evaluation by name: ``"columns"`` is the game's ``evaluate_columns``.
 
-    None is its ``evaluate``; names of :data:`cutnode.kernels.optionality.PRESETS` are evaluations
-    of optionality.  :class:`GameError` if the game has none of that name, or no ``features`` for an
-    optionality to weigh.
+    None is its ``evaluate``; names in :data:`cutnode.kernels.optionality.PRESETS` are evaluations
+    of optionality.  :class:`GameError` if the game has no evaluation of that name, or no
+    ``features`` for an optionality to weigh.
     """
     if chosen is None:
         return OWN
@@ -238,7 +238,7 @@ def evaluation_of(cls: type, chosen: AnyEvaluation) -> Evaluation | Optionality 
         own = (name for name in names if getattr(module_of(cls), EVALUATION + name) is chosen)
         return Evaluation(chosen, next(own, None)).require(cls)
     if not isinstance(chosen, str):
-        raise GameError(f"an evaluation is a name or a compiled function, not {chosen!r}")
+        raise GameError(f"evaluation must be a name or a compiled function, got {chosen!r}")
     if chosen not in names:
         names += PRESETS if defines(cls, "features") else ()
         known = f"it has {', '.join(names)}, and its own" if names else "it has only its own"

@@ -1,4 +1,4 @@
-"""Compiled loops over many positions: their keys, their children, and known results."""
+"""Compiled loops over many positions: their keys, their children, and their known results."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from cutnode.kernels.parameters import HALF_FULL
 from cutnode.kernels.table import begin, reserve, store
 
 ROOM = MOVES_ROOM
-"""The room for moves beyond ``MAX_MOVES`` that :func:`unfold` is given."""
+"""Room for moves that the buffer of :func:`unfold` has in addition to ``MAX_MOVES``."""
 
 MOST_WORK = 127
-"""The work of entries from outside: they give way last."""
+"""The work recorded for entries that were not searched here: they are replaced last."""
 
 
 @kernel
@@ -50,9 +50,10 @@ def unfold(
 ) -> None:
     """Pack the children of each position in *words*, and count them.
 
-    Where the game is over they are none, and there is a value.  Of each child: its canonical
-    key, the move to it in the canonical frame of its parent, and whether the same player moves
-    again.  There is room for ``MAX_MOVES`` of each position, and *buffer* has ``ROOM`` more.
+    Where the game is over there are none, and the position has a value.  For each child it writes
+    the canonical key, the move to it in its parent's canonical frame, and whether the same player
+    moves again.  There is room for ``MAX_MOVES`` children of each position; *buffer* has room for
+    ``ROOM`` moves more.
     """
     made = 0
     for number in range(len(counts)):
@@ -78,7 +79,7 @@ def unfold(
 def fill(
     example: Position, words: Words, lower: Numbers, upper: Numbers, best: Numbers, table: Words
 ) -> None:
-    """Put what is known of the positions packed in *words* into a solver's table.
+    """Store known bounds of the positions packed in *words* in a solver's table.
 
     *best* are moves in the canonical frame, or ``NO_MOVE``.
     """

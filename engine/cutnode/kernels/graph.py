@@ -1,6 +1,6 @@
-"""The class for which the kernels of a split are specialised: it is of no game.
+"""The class for which the kernels of a split search are specialised; it belongs to no game.
 
-It stands apart from them, as its module must not import verbs: it would be taken for a game.
+It has a module of its own because that must not import verbs, or it would be taken for a game.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Graph(NamedTuple):
-    """A substitute for positions in kernels that know no game, and are compiled once."""
+    """A stand-in for positions, for kernels that know no game and are compiled only once."""
 
     nodes: int
 

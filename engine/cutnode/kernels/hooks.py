@@ -1,9 +1,9 @@
-"""What a technique sees of a node, and what it answers.
+"""The arguments of a technique's hooks, and their results.
 
 A *hook* is a small compiled function that a technique has for a point of a node (see
-:class:`~cutnode.kernels.declarations.Technique`).  Those of the engine are in
-``cutnode.kernels.pruning`` and ``cutnode.kernels.depths``; ``cutnode.kernels.outside`` calls
-others.
+:class:`~cutnode.kernels.declarations.Technique`).  The engine's hooks are in
+``cutnode.kernels.pruning`` and ``cutnode.kernels.depths``; ``cutnode.kernels.outside`` calls the
+hooks of users.
 
 >>> reduce(decide(), 2).reduction
 2
@@ -23,11 +23,11 @@ from cutnode.kernels.quiescence import quiet_search
 
 
 class NodeInfo(NamedTuple):
-    """What is known of a node.  Scores are those of its mover."""
+    """A node as a hook sees it.  Scores are from its mover's point of view."""
 
     position: Any
     evaluation: Any
-    """For ``estimate(node.evaluation, position)``."""
+    """The evaluation, for ``estimate(node.evaluation, position)``."""
     word: Any
     """Its address in the table."""
     table: Any
@@ -38,30 +38,30 @@ class NodeInfo(NamedTuple):
     ply: int
     """Plies from the root."""
     top: int
-    """The stacks of moves are free from here on."""
+    """The first free place on the stacks of moves."""
     previous: int
     """The last move; ``NO_MOVE`` if there is none, or if it was a pass."""
     mover: int
-    """0 or 1."""
+    """The player to move: 0 or 1."""
     tt_move: int
     """The hash move; ``NO_MOVE`` if there is none."""
     in_check: bool
     in_pv: bool
-    """It is in the principal variation: its window was not a null window."""
+    """Whether it is a PV node: its window is not a null window."""
     cut_node: int
-    """1 where a cutoff is expected."""
+    """1 for an expected cut-node, else 0."""
     can_prune: bool
-    """Cuts and skips because of estimates make sense: not in the principal variation, nor in check,
-    nor in an exact search."""
+    """Whether estimates may cut the node or skip moves: never at PV nodes, in check, or in an exact
+    search."""
     static_eval: int
-    """The estimate of the position, if a technique asks for one, or ``-INFINITE``."""
+    """The static evaluation of the position, if a technique needs one, else ``-INFINITE``."""
     improving: bool
-    """The estimate is better than two plies ago, or nothing is known of it."""
+    """Whether the static evaluation is better than two plies ago, or cannot be compared."""
 
 
 @compiled
 def at_depth(node, depth, tt_move):
-    """The same node with another depth and hash move."""
+    """Return the same node with another depth and hash move."""
     return NodeInfo(
         node.position, node.evaluation, node.word, node.table, node.alpha, node.beta, depth,
         node.ply, node.top, node.previous, node.mover, tt_move, node.in_check, node.in_pv,
@@ -70,54 +70,55 @@ def at_depth(node, depth, tt_move):
 
 
 class ChildInfo(NamedTuple):
-    """What is known of a move that is to be searched, or was."""
+    """A move as a hook sees it, before or after its search."""
 
     move: int
     position: Any
     """The position after it."""
     again: bool
-    """The same player is to move there: scores keep their sign."""
+    """Whether the same player is to move there: scores keep their sign."""
     won: int
-    """What it wins at once, as the game's verb ``gain`` says; 0 in games without."""
+    """What the move wins at once, by the game's verb ``gain``; 0 in games without it."""
     searched: int
-    """So many moves of the node have been searched."""
+    """The number of moves of the node searched so far."""
     at: int
     """Its place in ``search.ranked``."""
     first: int
-    """The place of the first move that was not left out: those from here to *at* were tried."""
+    """The place of the node's first move that was not left out; the moves from there up to *at*
+    were tried before."""
     alpha: int
-    """The best score so far, if it raised alpha, or alpha."""
+    """The current alpha, as raised by the moves before."""
     may_skip: bool
-    """A move was searched that does not lose at once, and the node can prune."""
+    """Whether the node can prune, and a move has been searched that does not lose by force."""
 
 
 class Plan(NamedTuple):
-    """What is to be done with a node before its moves are made."""
+    """What to do with a node before its moves are made."""
 
     cuts: bool
     score: int
     sound: bool
-    """The score is proven: it does not depend on an estimate."""
+    """Whether the score is proven, so that it does not depend on an estimate."""
     change: int
-    """Plies by which its depth changes."""
+    """The change of its depth, in plies."""
     tests: int
-    """So many of its first moves are tested,"""
+    """The number of first moves to test."""
     depth: int
-    """so deep,"""
+    """The depth of the tests, in plies."""
     bound: int
-    """with the null window below this score."""
+    """The upper end of the tests' null window."""
 
 
 class Decision(NamedTuple):
-    """What is to be done with a move."""
+    """What to do with a move."""
 
     action: int
     bound: int
-    """Of a move that is skipped: a score that it does not exceed."""
+    """An upper bound on the score of a skipped move."""
     extension: int
     reduction: int
     sound: bool
-    """The bound is proven: it does not depend on an estimate."""
+    """Whether the bound is proven, so that it does not depend on an estimate."""
 
 
 SEARCH, SKIP, SKIP_REST = range(3)
@@ -125,7 +126,7 @@ SEARCH, SKIP, SKIP_REST = range(3)
 
 
 def whole(number: Any) -> int:
-    """A whole number of the type that plans and decisions have."""
+    """Return a whole number of the type that plans and decisions use."""
     return int(number)
 
 
@@ -134,21 +135,21 @@ in_compiled_code(whole)(lambda number: lambda number: np.int64(number))
 
 @compiled
 def plan():
-    """The plan that changes nothing."""
+    """Return the plan that changes nothing."""
     nothing = whole(0)
     return Plan(False, nothing, False, nothing, nothing, nothing, nothing)
 
 
 @compiled
 def cut(score, sound=False):
-    """The plan to cut a node with a score; *sound* if that is proven."""
+    """Return the plan to cut a node with a score; *sound* if the score is proven."""
     nothing = whole(0)
     return Plan(True, whole(score), bool(sound), nothing, nothing, nothing, nothing)
 
 
 @compiled
 def change_depth(before, plies):
-    """The same plan, with so many plies more of depth; fewer if negative."""
+    """Return the plan *before* with the depth increased by *plies* (decreased, if negative)."""
     return Plan(
         before.cuts, before.score, before.sound, before.change + whole(plies), before.tests,
         before.depth, before.bound,
@@ -157,10 +158,10 @@ def change_depth(before, plies):
 
 @compiled
 def with_tests(before, count, depth, bound):
-    """The same plan, with a test of the first *count* moves.
+    """Return the plan *before* with a test of the first *count* moves.
 
-    Each is searched *depth* plies deep with the null window below *bound*, and the hooks
-    ``after_test`` are told its score; the node is cut with *bound* if one returns True.
+    Each is searched *depth* plies deep with the null window below *bound*, and the ``after_test``
+    hooks get its score; if one returns True, the node is cut with *bound*.
     """
     return Plan(
         before.cuts, before.score, before.sound, before.change, whole(count), whole(depth),
@@ -170,41 +171,41 @@ def with_tests(before, count, depth, bound):
 
 @compiled
 def decide():
-    """The decision to search a move as it is."""
+    """Return the decision to search a move as it is."""
     nothing = whole(0)
     return Decision(whole(SEARCH), whole(-INFINITE), nothing, nothing, False)
 
 
 @compiled
 def skip(before, bound=-INFINITE, sound=False):
-    """The decision to skip a move, whose score is at most *bound*; *sound* if that is proven."""
+    """Return the decision to skip a move that scores at most *bound*; *sound* if that is proven."""
     return Decision(whole(SKIP), whole(bound), before.extension, before.reduction, bool(sound))
 
 
 @compiled
 def skip_rest(before):
-    """The decision to skip a move and all after it."""
+    """Return the decision to skip a move and all after it."""
     return Decision(whole(SKIP_REST), whole(-INFINITE), before.extension, before.reduction, False)
 
 
 @compiled
 def reduce(before, plies):
-    """The same decision, with the move searched so many plies less deep at first."""
+    """Return the decision *before* with the move reduced by *plies*, until a re-search."""
     return Decision(before.action, before.bound, before.extension, whole(plies), before.sound)
 
 
 @compiled
 def extend(before, plies):
-    """The same decision, with the move searched so many plies deeper."""
+    """Return the decision *before* with the move extended by *plies*."""
     return Decision(before.action, before.bound, whole(plies), before.reduction, before.sound)
 
 
-# What hooks may ask.
+# Functions for hooks to call.
 
 
 @compiled
 def quiet_score(node, search):
-    """The score of a node by quiescence, within its window."""
+    """Return the score of a node by quiescence search, within its window."""
     return quiet_search(
         node.position, node.evaluation, node.word, node.alpha, node.beta, node.ply, node.top,
         search, node.table,
@@ -213,5 +214,5 @@ def quiet_score(node, search):
 
 @compiled
 def history_score(node, move, search):
-    """What the search has learned of a move of the node's mover: -16384 to 16384."""
+    """Return the history score of a move of the node's mover: -16384 to 16384."""
     return search.history[node.mover * HISTORY_SIZE + move % HISTORY_SIZE]

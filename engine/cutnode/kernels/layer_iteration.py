@@ -1,4 +1,4 @@
-"""Value iteration within a layer of a tablebase: games of chance.
+"""Value iteration within a layer of a tablebase, for games of chance.
 
 See :mod:`cutnode.tablebases.chances` for the method and its sources."""
 
@@ -36,38 +36,38 @@ from cutnode.kernels.tablebase import (
 )
 
 CHUNK = 1 << 12
-"""Indices that a thread takes in a row."""
+"""Consecutive indices that a thread takes at a time."""
 
 MOST_SLOTS = 64
-"""Outcomes of chance for which the best moves are noted."""
+"""The most outcomes of chance for which best moves are noted."""
 
 NO_EDGE = (1 << 32) - 1
 OPPOSITE = 1
-"""An edge is twice an index, plus 1 if the other player is the mover there, who has the opposite
-value; or there is none: the value is known already."""
+"""An edge is twice an index, plus ``OPPOSITE`` if the other player is to move there, so that the
+value changes sign; ``NO_EDGE`` if the value is already known."""
 
 SWEEP = np.dtype(
     [
         ("stop", np.int64),
         ("thread", np.int64),
         ("threads", np.int64),
-        ("layer", np.int64),  # that is solved
-        ("side", np.float64),  # -1 for lower bounds, 1 for upper ones, 0 for values
-        ("done", np.int64),  # indices
+        ("layer", np.int64),  # the layer being solved
+        ("side", np.float64),  # -1 for lower bounds, 1 for upper bounds, 0 for values
+        ("done", np.int64),  # indices done
         ("held", np.int64),  # states whose value changed the wrong way, or not at all
-        ("largest", np.float64),  # change of a value
-        ("product", np.float64),  # of the changes of this sweep and of the last
-        ("square", np.float64),  # of the changes of the last
-        ("bad_index", np.int64),  # 1 more than one from which play leads out of the tables
-        ("fault", np.int64),  # MISSING: of a table that is not there yet,
-        ("fault_layer", np.int64),  # this one
-        ("irregular", np.int64),  # whether choices cannot say all that values depend on
+        ("largest", np.float64),  # largest change of a value
+        ("product", np.float64),  # dot product of this sweep's changes and the last's
+        ("square", np.float64),  # sum of the squares of the last sweep's changes
+        ("bad_index", np.int64),  # 1 more than an index from which play leaves the tables, or 0
+        ("fault", np.int64),  # MISSING if a table is not there yet
+        ("fault_layer", np.int64),  # the layer of that table
+        ("irregular", np.int64),  # whether choices cannot express all that values depend on
         ("slots", np.int64),  # edges for each index
-        ("odds", np.float64, (MOST_SLOTS,)),  # of each of them
+        ("odds", np.float64, (MOST_SLOTS,)),  # probability of each edge
     ],
     align=True,
 )
-"""The memory of a sweep of one thread."""
+"""The memory of one thread's sweep."""
 
 SweepMemory = Annotated[Any, numba.from_dtype(SWEEP)]
 Reals = Annotated[Any, types.float64[::1]]
@@ -77,7 +77,8 @@ Edges = Annotated[Any, types.uint32[::1]]
 class Choices(NamedTuple):
     """The best moves from each index, as far as they lead to the same layer.
 
-    Of an outcome of chance, or the move, each has an edge, and all others a sum, the *rest*.
+    Each outcome of chance (or the move, where a player decides) has an edge; *rest* is the sum of
+    everything without one.
     """
 
     edges: Any
@@ -89,10 +90,10 @@ ChoicesMemory = Annotated[Any, types.NamedTuple((types.uint32[::1], types.float6
 
 @compiled
 def leaf_value(position, same, memory, side, tables, own, other):
-    """The value of a position that is over or has an index, for the mover of the one before it.
+    """Return the value of a position that is over or has an index, for the mover of its parent.
 
-    *same*: they have the same mover.  *side* is -1 for a lower bound of it, 1 for an upper one.
-    Returned is also the edge to it, if it is in the layer that is solved.
+    *same* says that both have the same mover.  *side* is -1 for a lower bound of the value, 1 for
+    an upper bound.  Also return the edge to the position, if it is in the layer being solved.
     """
     over, value = outcome(position)
     if over:
@@ -115,7 +116,7 @@ def leaf_value(position, same, memory, side, tables, own, other):
 
 @compiled
 def value_between(position, same, memory, side, tables, own, other, buffer, room):
-    """The same of any position: one without an index is looked through."""
+    """Return the same for any position, looking through one without an index."""
     if outcome(position)[0] or number_of(position, tables) >= 0:
         return leaf_value(position, same, memory, side, tables, own, other)
     mine, theirs, side = (own, other, side) if same else (other, own, -side)
@@ -159,7 +160,7 @@ def note_edge(memory, choices, number, slot, edge, odds):
 
 @compiled
 def note_rest(choices, number, rest):
-    """Note the sum of what has no edge, if there is room in *choices*."""
+    """Note the sum of everything without an edge, if there is room in *choices*."""
     if choices is not None:
         if len(choices.rest) > 0:
             choices.rest[number] = rest
@@ -167,9 +168,9 @@ def note_rest(choices, number, rest):
 
 @compiled
 def backed_up(position, memory, side, tables, own, other, buffer, room, choices, number):
-    """The value of a position with an index, by those of the positions that it leads to.
+    """Return the value of a position with an index, backed up from the positions it leads to.
 
-    What is best is noted in *choices*, unless they are None or empty.
+    The best moves are noted in *choices*, unless it is None or empty.
     """
     over, value = outcome(position)
     if over:
@@ -215,12 +216,13 @@ def sweep(
     choices: ChoicesMemory,
     room: int,
 ) -> None:
-    """Compute the value of each index of a layer once, by the values that stand there now.
+    """Compute the value of each index of a layer once, from the current values.
 
-    *own* are the values of positions with the same mover, which are computed, *other* those of
-    positions with the other mover: the same array, or for a lower bound upper ones.  *changes*
-    takes what each value changed by, if it is as long as they are, and *choices* the best moves, if
-    there is room.  *buffer* has room for two lists of moves, the second from *room* on.
+    *own* holds the values to compute, which also serve where the same player is to move; *other*
+    serves where the other player is: the same array, or the upper bounds for lower ones and vice
+    versa.  *changes* receives the change of each value, if it is as long as *own*, and *choices*
+    the best moves, if there is room.  *buffer* has room for two lists of moves, the second from
+    *room* on.
     """
     keep = len(changes) == len(own)
     begin = memory.thread * CHUNK
@@ -266,7 +268,7 @@ def sweep(
 def sweep_choices(
     memory: SweepMemory, choices: ChoicesMemory, values: Reals, changes: Reals
 ) -> None:
-    """Compute each value once as if the noted moves were the best: a tenth of a sweep's time."""
+    """Compute each value once as if the noted moves were best, in a tenth of a sweep's time."""
     begin = memory.thread * CHUNK
     slots = memory.slots
     while begin < len(values):

@@ -1,4 +1,4 @@
-"""Values in points within a layer of a tablebase, in compiled code.
+"""Compiled retrograde analysis of values in points, within a layer of a tablebase.
 
 See :mod:`cutnode.tablebases.points` for the method."""
 
@@ -27,14 +27,14 @@ THRESHOLD = np.dtype(
         ("stop", np.int64),
         ("thread", np.int64),
         ("threads", np.int64),
-        ("layer", np.int64),  # that is solved
-        ("threshold", np.int64),  # values this far from zero are decided; -1 at first
-        ("decided", np.int64),  # positions
-        ("largest", np.int64),  # difference between values of moves and what is settled
-        ("done", np.int64),  # indices
+        ("layer", np.int64),  # the layer being solved
+        ("threshold", np.int64),  # values this far from zero are decided; -1 in the first pass
+        ("decided", np.int64),  # positions decided
+        ("largest", np.int64),  # largest absolute value beyond the settled points
+        ("done", np.int64),  # indices done
         ("fault", np.int64),
-        ("fault_index", np.int64),  # from where play goes wrong
-        ("fault_layer", np.int64),  # to where it leads
+        ("fault_index", np.int64),  # the index from which play goes wrong
+        ("fault_layer", np.int64),  # the layer that it leads to
     ],
     align=True,
 )
@@ -45,7 +45,7 @@ ThresholdMemory = Annotated[Any, numba.from_dtype(THRESHOLD)]
 
 @derived
 def banked(cls: type) -> Callable[..., Any]:
-    """``banked(position)``: what is settled already, and not in the value of an index."""
+    """``banked(position)``: the points that are settled, which the value of an index excludes."""
     if defines(cls, "index") and defines(cls, "settled"):
         return lambda position: settled(position)[0]
     return lambda position: 0
@@ -53,7 +53,7 @@ def banked(cls: type) -> Callable[..., Any]:
 
 @compiled
 def known_points(position, same, memory, tables, codes):
-    """The value of a position that is over or has an index, for the mover of the one before."""
+    """Return the value of a position that is over or has an index, for the mover of its parent."""
     over, value = outcome(position)
     if not over:
         at, number = entry_of(position, memory, tables, len(codes))
@@ -66,7 +66,7 @@ def known_points(position, same, memory, tables, codes):
 
 @compiled
 def points_between(position, same, memory, tables, codes, buffer, room):
-    """The same of any position: one without an index is looked through."""
+    """Return the same for any position, looking through one without an index."""
     if outcome(position)[0] or number_of(position, tables) >= 0:
         return known_points(position, same, memory, tables, codes)
     best = HOLE
@@ -79,7 +79,7 @@ def points_between(position, same, memory, tables, codes, buffer, room):
 
 @compiled
 def backed_up_points(position, memory, tables, codes, buffer, room):
-    """What a position with an index is worth beyond what is settled, by its moves."""
+    """Return the value of a position with an index beyond the settled points, by its moves."""
     best = HOLE
     end = moves(position, buffer, 0)
     if end == 0:
@@ -102,7 +102,7 @@ def lower_threshold(
     codes: Codes,
     room: int,
 ) -> None:
-    """Decide positions whose moves show a value at least as far from zero as the threshold."""
+    """Decide the positions whose moves show an absolute value of at least the threshold."""
     block = memory.thread
     while block << BLOCK_SHIFT < len(codes):
         if memory.stop != RUNNING or memory.fault != 0:

@@ -1,8 +1,8 @@
-"""What learned evaluations have in common: weights that are data, at an address.
+"""The common part of learned evaluations: weights that are data, at an address.
 
-One compiled search plays with all evaluations of one shape and layout.  The address of an
-evaluation's memory is what compiled code gets of it; the memory begins with where the weights are
-of the player who moves first, and how much further those of the second.
+One compiled search serves all evaluations of one shape and layout.  Compiled code gets the address
+of an evaluation's memory, which begins with the address of the first player's weights and the
+offset from there to the second player's.
 """
 
 from __future__ import annotations
@@ -25,21 +25,22 @@ from cutnode.contract.verbs import adjust, evaluate, turn
 from cutnode.kernels.scores import is_decisive
 
 ROWS, SIDE = range(2)
-"""Numbers at the start of the memory: the first player's rows, and the bytes to the second's."""
+"""Numbers at the start of the memory: the first player's rows, and the offset to the second's."""
 
 MOST_STONES = 1024
 
 NONE = -1
-"""In place of a field."""
+"""No field says who moves: both players share weights."""
 
 TURN = -2
-"""In place of the field that says who moves: the verb ``turn`` says it."""
+"""The verb ``turn`` says who moves, not a field."""
 
 
 class Learned:
     """A learned evaluation of positions of class *cls*.
 
-    Compiled code knows its *shape*, and its *layout*: where weights begin, if that is a part of it.
+    Its *shape* and its *layout* are compiled in; the layout says where weights begin, for kinds
+    that need it.
     """
 
     name = "learned"
@@ -47,7 +48,7 @@ class Learned:
     module: str
     """The module that its compiled code depends on."""
     parts: tuple[str, ...]
-    """The names of the arrays with which it is made."""
+    """The names of the arrays from which it is made."""
     file: str = ""
     """The name of the file that it was read from."""
 
@@ -59,22 +60,22 @@ class Learned:
         for part in self.arrays.values():
             digest.update(np.ascontiguousarray(part).tobytes())
         self.meaning = f"{self.kind} {digest.hexdigest()}"
-        """Tells the scores of this evaluation from those of others, in the keys of tables."""
+        """The part of table keys that keeps this evaluation's scores apart from any other's."""
         self.address = 0
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """The further arguments with which it is made."""
+        """The further arguments from which it is made."""
         return {name: getattr(self, name) for name in self.parts}
 
     def __call__(self, position: Any) -> int:
-        """The score of a position, for the mover."""
+        """Return the score of a position, for the mover."""
         raise NotImplementedError
 
     def _lay_out(self, header: int, parts: list[Any], spare: int = 0) -> list[int]:
-        """Make a memory of *header* numbers and some arrays, and return where these are in it.
+        """Make a memory of *header* numbers and the arrays *parts*; return the arrays' addresses.
 
-        The address of each is a multiple of 64; so many bytes follow that may be read.
+        Each address is a multiple of 64; *spare* readable bytes follow the last array.
         """
         sizes = [-(-8 * header // 64) * 64, *(-(-part.nbytes // 64) * 64 for part in parts)]
         self.memory = np.zeros((sum(sizes) + spare) // 8 + 8, np.uint64)
@@ -87,12 +88,12 @@ class Learned:
         return places
 
     def _words_at(self, address: int, count: int) -> Any:
-        """Some words of the memory."""
+        """Return *count* words of the memory, from an address on."""
         first = (address - self.memory.ctypes.data) // 8
         return self.memory[first : first + count]
 
     def require(self, cls: Any) -> Learned:
-        """:class:`GameError` if this does not evaluate positions of a class."""
+        """Return itself; :class:`GameError` if it was learned for another position class."""
         if cls is not self.cls:
             raise GameError(
                 f"this evaluation was learned for {game_name(self.cls)}, not for {game_name(cls)}"
@@ -100,9 +101,9 @@ class Learned:
         return self
 
     def completed(self, position: Any, score: int) -> int:
-        """What weights say, and the game: its own estimate, or how it adjusts scores.
+        """Return the weights' *score* plus the game's own estimate, or as the game adjusts it.
 
-        No score is further from 0 than any of the game.
+        It is clipped to the range of the game's scores.
         """
         own = self.shape.own
         score = score + int(evaluate(position)) if own else int(adjust(position, score))
@@ -110,7 +111,7 @@ class Learned:
         return max(-most, min(score, most))
 
     def __reduce__(self) -> Any:
-        """A copy, or one in another process, has memory of its own."""
+        """Give a copy, or one in another process, memory of its own."""
         return type(self), (self.cls, self.shape, *self.arrays.values())
 
     def __repr__(self) -> str:
@@ -118,22 +119,22 @@ class Learned:
 
 
 def most_score(cls: Any) -> int:
-    """No score of a position class is further from 0."""
+    """Return the largest absolute score of a position class."""
     return MAX_VALUE if is_decisive(cls) else int(value_limit(cls))
 
 
 def second_moves(position: Any, side: int) -> bool:
-    """Return whether the weights of the second player count, by the field that says who moves."""
+    """Return whether to use the second player's weights; the field *side* says who moves."""
     if side == NONE:
         return False
     return bool(turn(position) if side == TURN else position[side])
 
 
-# Compiled: an address
+# In compiled code a learned evaluation is an address.
 
 
 class LearnedType(types.Type):  # type: ignore[misc]
-    """The compiled type of a learned evaluation: of what kind it is, its shape and its layout."""
+    """The compiled type of a learned evaluation: its kind, its shape and its layout."""
 
     def __init__(self, kind: str, shape: Any, layout: tuple[int, ...]):
         self.kind = kind
@@ -168,7 +169,7 @@ def _address_of(typing: Any, learned: Any) -> Any:
 
 
 def address_of(learned: Any) -> int:
-    """The address of an evaluation's memory."""
+    """Return the address of an evaluation's memory."""
     return int(learned.address)
 
 
@@ -179,13 +180,13 @@ def _compiled_address_of(learned: Any) -> Any:
 
 @functools.cache
 def second_of(side: int) -> Any:
-    """:func:`second_moves` for compiled code, which knows the field that says it."""
+    """Return :func:`second_moves` for compiled code, specialised for the field *side*."""
     says = {NONE: "False", TURN: "turn(position) != 0"}.get(side, f"position[{side}]")
     return usable_in_compiled_code(eval(f"lambda position: {says}", {"turn": turn}))
 
 
 def rows_of_mover(learned: Any, position: Any) -> int:
-    """The address of the rows of the player to move."""
+    """Return the address of the rows of the player to move."""
     raise NotImplementedError
 
 

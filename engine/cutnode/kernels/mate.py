@@ -1,22 +1,22 @@
-"""Forced wins: does the mover win within so many of his own moves, whatever is replied?
+"""Forced wins: can the mover win within N of his own moves, whatever the replies?
 
-An AND/OR search, full width and depth first: where the attacker moves one move has to win,
-where the other moves all have to lose.  "Within *left* moves" means ``2 * left - 1`` plies.
-What is asked has no estimates, so there is nothing to prune by but what is known: the table
-keeps for every position the moves within which a win is refuted, and within which it is
-proven.  Both hold for ever, so the numbers that are asked for may come in any order; from 1
-upwards the first win found is the quickest.
+A full-width, depth-first AND/OR search: the attacker needs one winning move, and all of the
+defender's moves have to lose.  "Within *left* moves" means ``2 * left - 1`` plies.  The question
+involves no estimates, so known answers are all there is to prune by: for every position the table
+keeps the number of moves within which a win is refuted, and within which it is proven.  Both hold
+for ever, so questions with different N may come in any order; asked from 1 upwards, the first win
+found is the quickest.
 
-Repetition.  A line that is won as quickly as can be never repeats a position: the distance to
-the win falls with every move.  So what repeats on the line needs no look, and a position's
-answer does not depend on how it was reached.  Only positions of the game before the root are
-compared, those that would be a draw if they occurred again.
+Repetition.  The quickest win never repeats a position: the distance to the win falls with every
+move.  So repetitions within the line can be ignored, and a position's answer does not depend on how
+it was reached.  Only positions of the game before the root are compared: those whose recurrence
+would be a draw.
 
-Order.  The attacker's moves are tried as they leave the fewest replies (the idea of
-proof-number search, L. V. Allis 1994); in chess checks so come early.  To try all checks first
-takes as many nodes.  A reply that refuted a move is tried first against the next (killers).
-Proof-number search itself (df-pn, A. Nagai 2002), with the same limits of moves, visits five
-times the nodes on 14 mates in three: fifteen times to refute, three and a half to prove.
+Move ordering.  The attacker first tries the moves that leave the fewest replies (the idea of
+proof-number search, L. V. Allis 1994); in chess, checks therefore come early.  Trying all checks
+first takes as many nodes.  The defender first tries replies that refuted earlier moves (killers).
+Proof-number search itself (df-pn, A. Nagai 2002), with the same limits on moves, visits five times
+the nodes on 14 mates in three: fifteen times to refute, three and a half times to prove.
 """
 
 from __future__ import annotations
@@ -62,22 +62,22 @@ from cutnode.kernels.table import (
 PLIES = 2 * MOST_MOVES
 
 KILLER_BONUS = 1 << 20
-"""How far before all others a reply comes that has refuted."""
+"""The ordering bonus of a reply that has refuted an attack."""
 
 
 @functools.cache
 def mating_dtype(cls: Any) -> np.dtype[Any]:
-    """The memory of a search for forced wins."""
+    """Return the layout of the memory of a search for forced wins."""
     most = game_constant(cls, "MAX_MOVES", 256)
     fields: list[Any] = [
         ("stop", np.int64),
         ("node_limit", np.int64),
         ("nodes", np.int64),
-        ("purpose", np.uint64),  # part of all keys: what the answers depend on
-        ("move", np.int64),  # of the root: what wins, or refutes
-        ("before", np.int64),
-        ("path", np.uint64, (MOST_BEFORE,)),  # what must not occur again
-        ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
+        ("purpose", np.uint64),  # part of every key: a digest of what the answers depend on
+        ("move", np.int64),  # the root's winning or refuting move
+        ("before", np.int64),  # number of positions in path
+        ("path", np.uint64, (MOST_BEFORE,)),  # positions whose recurrence is a draw
+        ("violation", np.uint64, (words_each(cls),)),  # a position that breaks the contract
         ("killers", np.int64, (2 * (PLIES + 1),)),  # two for each ply
         ("moves", np.int64, (PLIES * most + MOVES_ROOM,)),
         ("ranked", np.int64, (PLIES * most,)),
@@ -90,7 +90,7 @@ MateMemory = Annotated[Any, record(mating_dtype)]
 
 @compiled
 def visit(memory):
-    """Count a position, and return whether the search may go on."""
+    """Count a position, and return whether the search may continue."""
     memory.nodes += 1
     if memory.stop == RUNNING and memory.nodes > memory.node_limit:
         memory.stop = NODES
@@ -99,10 +99,10 @@ def visit(memory):
 
 @compiled
 def is_draw_here(position, ply, memory):
-    """Return whether a draw ends the line here: by a rule, or because the game was here before."""
+    """Return whether a draw ends the line here, by a rule or by repeating a game position."""
     if ply == 0:
         return False
-    # Only the game before the root is compared: a quickest win repeats nothing of its own line.
+    # Compare only with the game before the root: a quickest win never repeats its own line.
     if memory.before > 0:
         word = Bits(recurrence(position))
         for at in range(memory.before):
@@ -113,10 +113,10 @@ def is_draw_here(position, ply, memory):
 
 @compiled
 def rank_attacks(position, tt_move, left, top, end, memory):
-    """Look at the attacker's moves: return one that wins at once, if there is, and rank them.
+    """Rank the attacker's moves, and return one that wins at once, if there is one.
 
-    First the hash move, then what leaves the fewest replies.
-    The last move is not ranked: it has to win at once.
+    The hash move comes first, then the moves that leave the fewest replies.  With one move *left*
+    nothing is ranked: it has to win at once.
     """
     for at in range(top, end):
         move = np.int64(memory.moves[at])
@@ -124,12 +124,12 @@ def rank_attacks(position, tt_move, left, top, end, memory):
         over, value = outcome(child)
         if over and value < 0:
             return move
-        # With one move left there is nothing to rank: it wins now, or not.
+        # With one move left there is nothing to rank: it wins now, or it does not.
         if left == 1:
             if visit(memory):
                 continue
             break
-        # The fewer replies, the smaller the tree of them.
+        # Fewer replies make a smaller subtree.
         score = -FIRST
         if not over:
             score = FIRST if move == tt_move else end - listed(child, memory.moves, end)
@@ -139,7 +139,7 @@ def rank_attacks(position, tt_move, left, top, end, memory):
 
 @compiled
 def rank_replies(position, tt_move, ply, top, end, memory):
-    """Rank the other's moves: those that refuted before, then captures."""
+    """Rank the defender's moves: the hash move, killers, then by ``gain``."""
     for at in range(top, end):
         move = memory.moves[at]
         score = 0
@@ -171,19 +171,18 @@ def mating_node(
     memory: MateMemory,
     table: Words,
 ) -> bool:
-    """Return whether the attacker wins within *left* more moves of his; he moves if *attacking*.
+    """Return whether the attacker wins within *left* more of his moves; he moves if *attacking*.
 
-    The game is not over, and *left* is 1 or more.  The stack of moves is free from *top* on; at the
-    root (*top* 0) the move that decides is left in ``memory.move``.  After a stop the answer
-    means nothing, and nothing is stored.
+    The game must not be over, and *left* is at least 1.  The stack of moves is free from *top* on;
+    the root (*top* 0) leaves the decisive move in ``memory.move``.  After a stop the answer means
+    nothing, and nothing is stored.
     """
     if not visit(memory) or is_draw_here(position, ply, memory):
         return False
     word = address_for(key(position), memory.purpose, np.int64(attacking))
     data = probe(table, word)
     tt_move = np.int64(NO_MOVE)
-    # Lower and upper bounds are of the moves to the win.  The root needs its move, not only the
-    # answer.
+    # The entry bounds the number of moves to the win.  The root needs a move, not only the answer.
     if data != Bits(0):
         tt_move = move_of(data)
         if top > 0:
@@ -219,10 +218,10 @@ def mating_node(
         return False
     if top == 0:
         memory.move = decisive
-    # What refuted one attack will refute most others.
+    # A reply that refutes one attack refutes most others.
     if not attacking and decisive != NO_MOVE:
         remember_refutation(decisive, ply, memory)
-    # One move is enough for the side that moves: to win, or to escape.
+    # One move is enough for the side to move: to win, or to escape.
     won = attacking == (decisive != NO_MOVE)
     lower = -INFINITE if won else left + 1
     upper = left if won else INFINITE
@@ -240,9 +239,9 @@ def mating_root(
     memory: MateMemory,
     table: Words,
 ) -> bool:
-    """Run :func:`mating_node` for Python, with *ply* 0 where a draw by a rule does not count.
+    """Run :func:`mating_node` for Python; with *ply* 0 a draw at the root does not count.
 
-    *first* begins a search in the table.
+    *first* begins a new search in the table.
     """
     if first:
         begin(table, False)

@@ -1,4 +1,4 @@
-"""Proofs of a score with as few nodes as possible, for :mod:`cutnode.lab.theory`."""
+"""Searches that prove a score in as few nodes as possible, for :mod:`cutnode.lab.theory`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from cutnode.kernels.table import (
 
 @functools.cache
 def proof_dtype(cls: Any) -> np.dtype[Any]:
-    """The memory of a proof: what to share, counters, and stacks for all plies."""
+    """Return the layout of a proof's memory: settings, counters, and stacks for all plies."""
     plies = min(game_constant(cls, "MAX_PLIES", 512), MOST_DEPTH) + 1
     stack = (plies + 1) * game_constant(cls, "MAX_MOVES", 256)
     fields: list[Any] = [
@@ -48,12 +48,12 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
         ("plies", np.int64),
         ("win", np.int64),  # see cutnode.kernels.scores
         ("step", np.int64),
-        ("share", np.int64),  # positions that were seen are not searched again
+        ("share", np.int64),  # whether transpositions are not searched again
         ("nodes", np.int64),
         ("leaves", np.int64),
         ("late", np.int64),  # nodes whose first move was not the one that mattered
-        ("inner", np.int64, (plies + 1,)),  # nodes with children, and those, by ply
-        ("children", np.int64, (plies + 1,)),
+        ("inner", np.int64, (plies + 1,)),  # number of inner nodes at each ply
+        ("children", np.int64, (plies + 1,)),  # number of their children
         ("moves", np.int64, (stack,)),
         ("ranked", np.int64, (stack,)),
     ]
@@ -65,21 +65,21 @@ ProofMemory = Annotated[Any, record(proof_dtype)]
 
 @compiled
 def task_word(position: Any, alpha: int, beta: int, depth: int) -> Any:
-    """The word of a task: of a position, the plies left, and the window."""
+    """Return the word of a task: a position, a depth, and a window."""
     asked = (alpha + INFINITE) << 32 | (beta + INFINITE) << 8 | depth
     return mix(Bits(key(position)) ^ mix(Bits(asked)))
 
 
 @compiled
 def shared_word(position: Any, depth: int) -> Any:
-    """The word under which equivalent positions share bounds, with as many plies left."""
+    """Return the word under which equivalent positions share bounds at the same depth."""
     word, _ = canonical(position)
     return mix(Bits(word) ^ mix(Bits(depth + 1)))
 
 
 @compiled
 def make_moves(position: Any, first: int, top: int, proof: Any) -> Any:
-    """Put the moves on the stack: *first*, then the most promising; return its end."""
+    """Put the moves on the stack, *first* before the rest in order of promise; return its end."""
     end = moves(position, proof.moves, top)
     for at in range(top, end):
         move = proof.moves[at]
@@ -102,10 +102,10 @@ def prove_node(
     known: Words,
     bounds: Words,
 ) -> int:
-    """Alpha-beta (fail-soft) that begins with the move of an earlier proof.
+    """Return the score by fail-soft alpha-beta that begins with the move of an earlier proof.
 
-    The table *known* has the move that mattered for each task; *bounds* has what this
-    proof found out, if it shares.
+    The table *known* holds the move that mattered for each task; *bounds* holds the bounds that
+    this proof has found, if it shares them.
     """
     proof.nodes += 1
     over, value = outcome(position)
@@ -167,7 +167,7 @@ def prove(
     known: Words,
     bounds: Words,
 ) -> int:
-    """One proof: with the moves of those before it, but nothing else."""
+    """Run a proof, which uses the moves of earlier proofs but nothing else of them."""
     begin(known, False)
     begin(bounds, True)
     nothing = np.int64(0)

@@ -1,38 +1,37 @@
-"""Monte Carlo tree search: a tree that grows where random play from its leaves goes well.
+"""Monte Carlo tree search: a tree that grows where random play from its leaves scores well.
 
-A *playout* goes down the tree, at each node to the child that promises most (selection); where it
-leaves the tree it adds the children of a node (expansion: ``cutnode.kernels.playout_expansion``),
-plays at random to the end of the game (``cutnode.kernels.playouts``), and takes the result up
-again.
+A *playout* descends the tree to the most promising child at each node (selection); where it leaves
+the tree it adds the children of a node (expansion: ``cutnode.kernels.playout_expansion``), plays at
+random to the end of the game (rollout: ``cutnode.kernels.playouts``), and backs the result up.
 
-Selection.  UCT (L. Kocsis and C. Szepesvari, "Bandit based Monte-Carlo planning", 2006) adds to the
-mean ``c * sqrt(log(N) / n)``, and PUCT (C. Rosin 2011; D. Silver et al., "Mastering the game of Go
-without human knowledge", 2017) ``c * prior * sqrt(N) / (1 + n)``.  Priors are the softmax of the
-standard scores of the game's ``order``, or of the evaluation, among the moves of a node, so that no
-unit matters; or uniform.  Where values are more than wins and losses, *c* is in units of half the
-range that playouts have shown.  RAVE mixes means with those of all playouts in which the
-same player made the move later (S. Gelly and D. Silver, "Monte-Carlo tree search and rapid action
-value estimation in computer Go", 2011), and implicit minimax with the minimax of the estimates
-below (M. Lanctot et al., "Monte Carlo tree search with heuristic evaluations using implicit minimax
-backups", 2014).
+Selection.  UCT (L. Kocsis and C. Szepesvari, "Bandit based Monte-Carlo planning", 2006) adds
+``c * sqrt(log(N) / n)`` to the mean, and PUCT (C. Rosin 2011; D. Silver et al., "Mastering the game
+of Go without human knowledge", 2017) ``c * prior * sqrt(N) / (1 + n)``.  Priors are uniform, or the
+softmax, over the moves of a node, of the standard scores of the game's ``order`` or of the
+evaluation, so that units do not matter.  Where there are more values than win and loss, the unit of
+*c* is half the range of results seen in playouts.  RAVE mixes a child's mean with the mean of all
+playouts in which the same player made the move later (S. Gelly and D. Silver, "Monte-Carlo tree
+search and rapid action value estimation in computer Go", 2011), and implicit minimax mixes it with
+the minimax of the estimates below (M. Lanctot et al., "Monte Carlo tree search with heuristic
+evaluations using implicit minimax backups", 2014).
 
-Proofs.  Each node has bounds of its value, from finished games, from a tablebase, from the game's
+Proofs.  Each node has bounds on its value, from finished games, from a tablebase, from the game's
 own ``bounds`` and ``endgame`` (at the first visit if rollouts use them; else when it gets children,
 as they may take longer than many rollouts), and by minimax from its children: M. Winands et al.,
-"Monte-Carlo tree search solver" (2008), with values of any number (T. Cazenave and A. Saffidine,
-"Score bounded Monte-Carlo tree search", 2010).  Children that cannot be better than what is proven
-are not visited, and what is settled is worth its value from then on.
+"Monte-Carlo tree search solver" (2008), for any set of values (T. Cazenave and A. Saffidine, "Score
+bounded Monte-Carlo tree search", 2010).  Children that cannot beat a proven bound are not visited,
+and a solved node is worth its value from then on.
 
-Layout.  The tree is that of ``cutnode.kernels.playout_tree``.  What a selection depends on does not
-change until the next playout through the node, so it is made on the way up, where nothing waits for
-it: on the way down a playout follows the *next* child of each node.
+Layout.  ``cutnode.kernels.playout_tree`` defines the tree.  The data that a selection depends on do
+not change until the next playout through the node, so the selection is made during backup, where
+nothing waits for it; on the way down, a playout follows the *next* child of each node.
 
-Threads share the tree.  Each takes nodes from a part of the array that is its own, and publishes a
-block by the one store of its beginning; if two expand a node at once, one of the blocks is lost.  A
-playout counts as lost for the chooser while it is under way (virtual loss: G. Chaslot et al.,
-"Parallel Monte-Carlo tree search", 2008).  Sums are added without locks (M. Enzenberger and
-M. Mueller, "A lock-free multithreaded Monte-Carlo tree search algorithm", 2009): that one
-is lost now and then does no harm.
+Threads share the tree.  Each takes nodes from its own part of the array, and publishes a block by a
+single store of its beginning; if two threads expand a node at once, one of the blocks is lost.  A
+playout under way counts as lost for the player who chose it (virtual loss: G. Chaslot et al.,
+"Parallel Monte-Carlo tree search", 2008).  Sums are updated without locks (M. Enzenberger and
+M. Mueller, "A lock-free multithreaded Monte-Carlo tree search algorithm", 2009): an update lost now
+and then does no harm.
 """
 
 from __future__ import annotations
@@ -89,14 +88,14 @@ from cutnode.kernels.playouts import (
 )
 
 NOTHING = np.float32(-3e38)
-"""Less than what any child promises."""
+"""A value below every child's."""
 
 RENEWED = 64
-"""From ``LISTED_VISITS`` on, the weights of exploration are renewed after so many visits."""
+"""Visits between updates of a node's exploration weights, from ``LISTED_VISITS`` on."""
 
 FIRST_PLAY = 0.2
-"""PUCT takes a move that was never played for so much worse than its node, in the unit of
-exploration."""
+"""First-play urgency: PUCT assumes that an untried move is worse than its node by this, in the unit
+of exploration."""
 
 
 # Selection
@@ -104,7 +103,7 @@ exploration."""
 
 @compiled
 def half_range(position, memory):
-    """What playouts have shown of the range of worth, from its middle: the unit of exploration."""
+    """Return half the range of results seen in playouts: the unit of exploration."""
     if is_won_or_lost(position):
         return 1.0
     return max((memory.highest - memory.lowest) / 2, 1e-9)
@@ -112,12 +111,12 @@ def half_range(position, memory):
 
 @compiled
 def best_child(position, node, memory, nodes, arms, sums):
-    """The child that the player who moves at a node goes to."""
+    """Return the child that the player to move at a node selects."""
     weight = np.float32(memory.exploration * half_range(position, memory)) * nodes[node].bonus
     if memory.mixed:
         return Bits(best_mixed(position, np.int64(node), weight, memory, nodes, arms, sums))
     first, count = Bits(arms[node].first), Bits(nodes[node].count)
-    # The best of every other child, and of those between: neither waits for the other.
+    # Find the best of the even and of the odd children: neither computation waits for the other.
     best, chosen, other, between = NOTHING, first, NOTHING, first
     for child in range(first, first + (count & ~Bits(1)), Bits(2)):
         value = arms[child].mean + weight * arms[child].explore
@@ -145,7 +144,7 @@ def best_mixed(
     arms: Arms,
     sums: Sums,
 ) -> int:
-    """:func:`best_child`, where more than means counts; *weight* is that of exploration."""
+    """Return :func:`best_child` where means are mixed; *weight* is the weight of exploration."""
     first = Bits(arms[node].first)
     best, chosen = NOTHING, first
     untried = FIRST_PLAY * half_range(position, memory)
@@ -159,7 +158,7 @@ def best_mixed(
 
 @compiled
 def choose(position, node, memory, nodes, arms, sums):
-    """Choose the child to which the next playout through a node goes, if there is one."""
+    """Select the child for the next playout through a node, if it has children."""
     if arms[node].next != NOWHERE:
         child = best_child(position, node, memory, nodes, arms, sums)
         arms[node].next = child - Bits(arms[node].first)
@@ -167,9 +166,9 @@ def choose(position, node, memory, nodes, arms, sums):
 
 @compiled
 def mixed_value(child, parent, value, less, memory, nodes, sums):
-    """The mean of a child, mixed with that of RAVE and with its estimate by minimax.
+    """Return the mean of a child, mixed with its RAVE mean and its minimax estimate.
 
-    PUCT takes an untried child for so much *less* than its parent.
+    PUCT assumes that an untried child is worth *less* less than its parent.
     """
     if value == USELESS:
         return value
@@ -191,7 +190,7 @@ def mixed_value(child, parent, value, less, memory, nodes, sums):
 
 @compiled
 def explore_less(node, visits, memory, nodes, arms, sums):
-    """Set the weights of exploration of a node after so many visits: as a child, and of its own."""
+    """Set the exploration weights of a node after *visits*: as a child, and for its children."""
     tries = np.float64(visits)
     if memory.puct != 0:
         arms[node].explore = np.float32(sums[node].prior / (1.0 + tries))
@@ -206,24 +205,24 @@ def explore_less(node, visits, memory, nodes, arms, sums):
 
 @compiled
 def add_visit(node, result, memory, nodes, arms, sums):
-    """Count a visit of a node, with what it was worth to the chooser."""
+    """Count a visit of a node, with its result for the player who chose it."""
     visits = nodes[node].visits + 1
     nodes[node].visits = visits
     if visits < LISTED_VISITS or visits % RENEWED == 0:
         explore_less(node, visits, memory, nodes, arms, sums)
     mean = nodes[node].average
-    share = 1.0 / np.float64(visits)  # known before the result is
+    share = 1.0 / np.float64(visits)  # does not have to wait for the result
     set_average(node, mean + (result - mean) * share, nodes, arms)
 
 
-# Taking results up
+# Backup
 
 
 @compiled
 def tighten(position, node, nodes, arms, sums):
-    """Tighten the bounds of a node by those of its children; return whether they change.
+    """Tighten the bounds of a node by its children's; return whether they change.
 
-    *position* is any of the game.
+    *position* is any position of the game.
     """
     first = Bits(arms[node].first)
     end = first + Bits(nodes[node].count)
@@ -251,16 +250,16 @@ def tighten(position, node, nodes, arms, sums):
 
 @compiled
 def tighten_by(position, node, child, nodes, arms, sums):
-    """:func:`tighten` a node, of whose children one has other bounds than before."""
+    """Do :func:`tighten` for a node one of whose children has new bounds."""
     first = Bits(arms[node].first)
     lower, upper = own_bounds(node, nodes)
     low, high = np.int64(nodes[child].lower), np.int64(nodes[child].upper)
     if nodes[node].kind == CHANCE or low > lower:
         return tighten(position, node, nodes, arms, sums)
     count = Bits(nodes[node].count)
-    for step in range(Bits(1), count):  # from its neighbour on, which is near
+    for step in range(Bits(1), count):  # from its neighbour on, which is near in memory
         sibling = child + step if child + step < first + count else child + step - count
-        if nodes[sibling].upper >= upper:  # so neither bound of the node changes
+        if nodes[sibling].upper >= upper:  # then neither bound of the node changes
             if (is_won_or_lost(position) and high < 0) or (high <= lower and low < lower):
                 arms[child].mean = USELESS
             return False
@@ -269,7 +268,7 @@ def tighten_by(position, node, child, nodes, arms, sums):
 
 @compiled
 def back_up_estimate(node, nodes, arms, sums):
-    """Make the estimate of a node the minimax of those of its children."""
+    """Set the estimate of a node to the minimax of its children's estimates."""
     first, count = np.int64(arms[node].first), np.int64(nodes[node].count)
     if nodes[node].kind == CHANCE or count == 0:
         return
@@ -281,7 +280,7 @@ def back_up_estimate(node, nodes, arms, sums):
 
 @compiled
 def back_up_rave(node, who, result, memory, nodes, arms, sums):
-    """Count a result for the children of a node whose moves its player made later on."""
+    """Count a result for the children whose moves the node's player made later (RAVE)."""
     first, count = np.int64(arms[node].first), np.int64(nodes[node].count)
     for child in range(first, first + count):
         if memory.played[who * PLAYED + np.int64(arms[child].move)] == memory.playouts:
@@ -299,12 +298,12 @@ def back_up(
     arms: Arms,
     sums: Sums,
 ) -> int:
-    """Take more than a result from the end of the line in the tree towards the root.
+    """Back up more than a result, from the end of the line in the tree towards the root.
 
-    ``memory.result`` is what the playout is worth to ``memory.who``, who moves there;
-    ``memory.changed``: so have the bounds of that node.  *loss* is what the playout counted as
-    until now, where threads share the tree.  Returns the ply from which on only the result is to be
-    counted, or -1.
+    ``memory.result`` is the result of the playout for ``memory.who``, who moves there, and
+    ``memory.changed`` says whether the bounds of that node have changed.  *loss* is the virtual
+    loss that the playout counted as until now, where threads share the tree.  Return the ply up to
+    which only the result remains to be counted, or -1.
     """
     result, who = memory.result, memory.who
     while ply >= 0 and (memory.everywhere or memory.changed):
@@ -341,9 +340,9 @@ def back_up(
 
 @compiled
 def count_result(position, result, end, last, memory, nodes, arms, sums):
-    """Count what a playout is worth to the mover at the root, as far as ply *end* of its *last*.
+    """Count the result of a playout for the root's mover, from the root down to ply *end*.
 
-    From the root on, as the next playout begins there.
+    *last* is the last ply of the playout.  It begins at the root, where the next playout begins.
     """
     for ply in range(end + 1):
         node = memory.visited[ply]
@@ -357,7 +356,7 @@ def count_result(position, result, end, last, memory, nodes, arms, sums):
 
 @compiled
 def note_line(position, ply, memory):
-    """Remember a position of the line, for repetitions below."""
+    """Record a position of the line, to detect repetitions below it."""
     if recurs(position):
         memory.path[memory.before + ply] = Bits(recurrence(position))
 
@@ -375,9 +374,9 @@ def grow(
     sums: Sums,
     pool: Numbers,
 ) -> bool:
-    """Look at a node without children, or make them; return whether the line goes on to one.
+    """Look at a node without children, or make them; return whether the line continues to one.
 
-    If not, the result is ``memory.result``, for the player who moves there.
+    If not, ``memory.result`` is the result for the player who moves there.
     """
     if nodes[node].kind == NEW:
         memory.changed = look_at(position, node, ply, steps, memory, nodes, arms)
@@ -385,10 +384,10 @@ def grow(
         if is_settled(position, lower, upper):
             memory.result = settled_worth(position, lower, upper)
             return False
-    if nodes[node].kind == OVER:  # the value is no whole number
+    if nodes[node].kind == OVER:  # a value that is no whole number does not settle the bounds
         memory.result = worth(position, outcome(position)[1])
         return False
-    # A node gets children when it is visited for the second time.
+    # A node gets its children at the second visit.
     grown = 0
     visits = nodes[node].visits - memory.shared
     if (visits > 0 or ply == 0) and ply < memory.plies:
@@ -416,7 +415,7 @@ def grow(
 
 @compiled
 def playout(root, evaluation, memory, nodes, arms, sums, pool):
-    """Play one playout from the root; see the module's text."""
+    """Play one playout from the root; see the module's docstring."""
     memory.playouts += 1
     position, node = root, Bits(ROOT)
     ply, who = np.int64(0), np.int64(0)
@@ -444,7 +443,7 @@ def playout(root, evaluation, memory, nodes, arms, sums, pool):
             steps = np.int64(0)
             same = same_after_chance(position, child)
         else:
-            if memory.shared:  # others may have been here since
+            if memory.shared:  # other threads may have been here since
                 node = best_child(position, node, memory, nodes, arms, sums)
             else:
                 node = Bits(arms[node].first) + Bits(arms[node].next)
@@ -481,7 +480,7 @@ def search_tree(
     sums: Sums,
     pool: Numbers,
 ) -> None:
-    """Play playouts from a position until a limit is reached, its value is proven, or no room left.
+    """Play playouts until a limit is reached, the value is proven, or no room is left.
 
     The reason is in ``memory.stop``, or for all threads in ``pool[TOLD]``.
     """

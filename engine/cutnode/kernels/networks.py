@@ -1,21 +1,22 @@
-"""Evaluations that are learned: small networks, whose first layer follows the search.
+"""Learned evaluations: small, efficiently updatable networks.
 
-The inputs are the bits of some words: a game's ``planes``, or the bitboards of its positions as
-the player to move has them.  Each bit that is set adds a row of weights to the *accumulator*; what
-that comes to is clipped and squared, and the output is a weighted sum of it, with weights for the
-stage of the game.  A game that defines ``opponent_planes`` has two *views* of a position, the
-mover's and the other player's: each has an accumulator, of the same rows, and the output weighs the
-neurons of both.  Such networks are those of Stockfish 12 and later, after Y. Nasu's for shogi
-(2018); the square of the clipped sum is the usual choice of open-source programs.
+The inputs are the bits of some words: a game's ``planes``, or the bitboards of its positions from
+the mover's point of view.  Each set bit adds a row of weights to the *accumulator*, whose sums are
+clipped and squared; the output is a weighted sum of these, with weights for the stage of the game.
+A game that defines ``opponent_planes`` has two *views* of a position, the mover's and the other
+player's: each has an accumulator of the same rows, and the output weighs the neurons of both.
+Stockfish uses such networks since version 12, after Y. Nasu's for shogi (2018); the square of the
+clipped sum is the usual choice of open-source programs.
 
-The accumulator is *updated*: a search keeps, for each ply, the words of the last position that it
-estimated there and what they added up to, and a position adds the rows of the bits that it has more
-and takes away those of the bits that it lacks.  It begins with what is nearest: the last position
-of its own ply, mostly a sibling or a cousin, or that of the ply before, mostly its parent, whose
-two views are those of the other player.  Nothing has to be undone, nor does a game say what a move
-changes; a position that has little in common with both is added up anew.
+The accumulator is updated incrementally: for each ply a search keeps the words of the last position
+that it estimated there, and their sums; a position adds the rows of the bits that it has in
+addition, and subtracts the rows of the bits that it lacks.  It starts from the nearer of two: the
+last position of its own ply, mostly a sibling or a cousin, or the last one of the ply before,
+mostly its parent, whose two views belong to the other player.  Nothing has to be undone, nor does
+the game have to say what a move changes; a position that has little in common with either is added
+up from scratch.
 
-Weights are data, as those of patterns.  ``cutnode.training`` makes them.
+Weights are data, as in patterns.  ``cutnode.training`` learns them.
 """
 
 from __future__ import annotations
@@ -44,22 +45,22 @@ from cutnode.kernels.learned import (
 )
 
 ONE = 255
-"""A neuron that is fully active."""
+"""The value of a fully active neuron."""
 
 OUTPUT_ONE = 64
-"""A weight of 1 of the output."""
+"""The integer that stands for an output weight of 1."""
 
 SHIFT = 32
-"""Bits of the factor of the output that are parts of a unit."""
+"""Fractional bits of the output factor."""
 
 MOST_OUTPUT = 127
-"""The largest weight of the output: its product with an active neuron has 16 bits."""
+"""The largest output weight: its product with an active neuron fits into 16 bits."""
 
 MOST_WIDTH = 256
-"""Neurons of a view, whose output has 32 bits."""
+"""The most neurons of a view: the output has to fit into 32 bits."""
 
 NEAR = 3
-"""Bits: where no more differ, nothing nearer is looked for."""
+"""The number of differing bits up to which no nearer position is looked for."""
 
 HEADER = 6
 """Numbers at the start of the memory; three addresses and the factor of the output follow."""
@@ -67,24 +68,24 @@ OUTPUTS, SHIFTS, STAGES, FACTOR = range(2, HEADER)
 
 
 class Inputs(NamedTuple):
-    """What compiled code knows of a network: which words it reads, and how wide it is."""
+    """The shape of a network, as compiled code knows it: the words it reads, and its width."""
 
     fields: tuple[int, ...]
-    """The fields of the position that are read; none: what its game's ``planes`` gives."""
+    """The fields of the position to read; if empty, the network reads the game's ``planes``."""
     planes: int
     """The number of words."""
     width: int
-    """The neurons of the accumulator."""
+    """The number of neurons of an accumulator."""
     side: int
-    """The field that says who moves, or ``TURN``, if the players have weights of their own."""
+    """The field that says who moves, or ``TURN``; ``NONE`` if both players share weights."""
     own: bool
-    """Whether the game's own ``evaluate`` is a part of the score."""
+    """Whether the game's own ``evaluate`` is added to the score."""
     views: int = 1
-    """Accumulators: 2 if the position is also seen as the other player has it."""
+    """The number of accumulators: 2 if the network also sees the position from the other side."""
 
     @property
     def sides(self) -> int:
-        """How many players have weights of their own: both, or one for both."""
+        """The number of sets of weights: 2 if each player has weights of his own, else 1."""
         return 1 if self.side == NONE else 2
 
     @property
@@ -94,22 +95,22 @@ class Inputs(NamedTuple):
 
     @property
     def neurons(self) -> int:
-        """What the output weighs: the neurons of all views."""
+        """The number of neurons of all views, which the output weighs."""
         return self.views * self.width
 
     @property
     def rows(self) -> int:
-        """The rows of the first layer, for each player: one for each bit, and the bias."""
+        """The rows of the first layer for each player: one for each bit, and the bias."""
         return 64 * self.planes + 1
 
 
 class Network(Learned):
-    """A learned evaluation of the positions of a class: a network of one hidden layer.
+    """A learned evaluation of the positions of a class: a network with one hidden layer.
 
-    *inputs* are int16 of ``(sides, 64 * planes + 1, width)``, of which the last row is always
-    added; *stages* says for each number of bits that are set which row of *outputs*, int16 of
-    ``(stages, views * width)``, and of *shifts* counts; a sum of 1 is worth *unit* points, one
-    number.  :class:`GameError` if they do not belong together.
+    *inputs* is an int16 array of shape ``(sides, 64 * planes + 1, width)``, whose last row is
+    always added; *stages* gives for each number of set bits the row of *outputs*, an int16 array of
+    shape ``(stages, views * width)``, and of *shifts* to use; a sum of 1 is worth *unit* points, a
+    single number.  :class:`GameError` if they do not fit together.
     """
 
     kind = "network"
@@ -124,13 +125,15 @@ class Network(Learned):
         fits = inputs.shape == (shape.sides, shape.rows, shape.width)
         fits &= outputs.shape == (count, shape.neurons) and len(stages) == MOST_STONES + 1
         if not fits or not 0 <= stages.min() <= stages.max() < count:
-            raise GameError("the parts of a learned network do not belong together")
+            raise GameError("the parts of a learned network do not fit together")
         if shape.width % 16 or not 0 < shape.width <= MOST_WIDTH:
-            raise GameError(f"a network has 16, 32, ... {MOST_WIDTH} neurons, not {shape.width}")
+            raise GameError(
+                f"a network must have 16, 32, ... {MOST_WIDTH} neurons, got {shape.width}"
+            )
         if 64 * shape.planes > MOST_STONES:
             raise GameError(f"{game_name(cls)} has positions of more than {MOST_STONES} bits")
         if np.abs(outputs.astype(np.int64)).max() > MOST_OUTPUT:
-            raise GameError(f"a learned network has outputs beyond {MOST_OUTPUT}")
+            raise GameError(f"a learned network has output weights beyond {MOST_OUTPUT}")
         self.inputs, self.outputs = inputs.astype(np.int16), outputs.astype(np.int16)
         self.shifts, self.stages = shifts.astype(np.int64), stages.astype(np.int64)
         self.unit = np.array(unit, np.float64).reshape(1)
@@ -144,7 +147,7 @@ class Network(Learned):
 
     @classmethod
     def drawn(cls, game: Any, shape: Inputs, seed: int = 0, *, stages: int = 1) -> Network:
-        """Return a network of random weights for a position class: no two inputs count alike."""
+        """Return a network of random weights for a position class; no two inputs count the same."""
         random = np.random.default_rng(seed)
         return cls(
             game,
@@ -173,7 +176,7 @@ class Network(Learned):
 
 
 def words_read(shape: Inputs, position: Any) -> list[int]:
-    """The words of a position whose bits are inputs, those of one view after the other."""
+    """Return the words of a position whose bits are the inputs, one view after the other."""
     words: list[Any] = [position[field] for field in shape.fields]
     if not shape.fields:
         words += verbs.planes(position)
@@ -182,20 +185,20 @@ def words_read(shape: Inputs, position: Any) -> list[int]:
 
 
 def inputs_of(start: Any, width: int) -> Inputs:
-    """The shape of a network that sees the ``planes`` of a game's positions, and nothing else."""
+    """Return the shape of a network that sees only the ``planes`` of a game's positions."""
     views = 2 if defines(type(start), "opponent_planes") else 1
     return Inputs((), len(verbs.planes(start)), width, NONE, own=False, views=views)
 
 
 def slot_bytes(shape: Inputs) -> int:
-    """What the position of a ply takes: its words, the rows that were added, and their sums."""
+    """Return the bytes kept for a ply: the words, the address of the rows, and the sums."""
     return -(-8 * (shape.words + 1) // 64) * 64 + 2 * shape.neurons
 
 
 def network_score(network: Any, position: Any, slot: int) -> int:
-    """The score of a position; *slot* is the address of what the search keeps, or 0.
+    """Return the score of a position; *slot* is the address of the ply's data in the search, or 0.
 
-    What it keeps for the ply before lies before it.
+    The data of the ply before lie directly in front of it.
     """
     return int(network(position))
 
@@ -224,7 +227,7 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
 
     def weighed(total, weights):
         active = clip(total, ONE)
-        # The product of a number and its weight has 16 bits, as the weight has 8.
+        # The product of a neuron and its weight fits into 16 bits, as the weight has 8.
         return dot(active * load(weights), active)
 
     for function in (added, removed, weighed):
@@ -261,7 +264,7 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
     for view in range(shape.views):
         numbers = range(view * shape.planes, (view + 1) * shape.planes)
         moved = [(n, f"rows + {64 * row * (n - numbers[0])}") for n in numbers]
-        # Whoever moves here did not move before.
+        # The mover here is the other player of the ply before.
         others = view if shape.views == 1 else 1 - view
         lines += [
             f"    {' = '.join(f'old{n}' for n in numbers)} = Bits(0)",
@@ -291,10 +294,10 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
 
 
 def _nearer(slot: str, first: int, sums: int, numbers: range) -> list[str]:
-    """Lines that begin with a view in a *slot* if it is nearer.
+    """Return lines of code that start from a view in a *slot* if it is nearer.
 
-    Its words lie there from the byte *first* on, its sums from *sums* on; *numbers* are those of
-    the words of the position that they are compared with.
+    The view's words begin there at byte *first*, its sums at byte *sums*; *numbers* says which of
+    the position's words they are compared with.
     """
     differ = " + ".join(f"popcount(now{n} ^ seen{n})" for n in numbers)
     return [
@@ -308,7 +311,7 @@ def _nearer(slot: str, first: int, sums: int, numbers: range) -> list[str]:
 
 
 def _reader(shape: Inputs) -> Any:
-    """A compiled function that gives the words of a position."""
+    """Return a compiled function that returns the words of a position."""
     if shape.fields:
         terms = ", ".join(f"Bits(position[{field}])" for field in shape.fields)
         return usable_in_compiled_code(eval(f"lambda position: ({terms},)", {"Bits": Bits}))
@@ -323,7 +326,7 @@ usable_in_compiled_code(_both_views)
 
 
 def planes_read(network: Any, position: Any) -> tuple[int, ...]:
-    """The words of a position whose bits a network sees."""
+    """Return the words of a position whose bits a network sees."""
     return tuple(words_read(network.shape, position))
 
 
@@ -334,7 +337,7 @@ def _compiled_planes_read(network: Any, position: Any) -> Any:
 
 
 def is_second(network: Any, position: Any) -> bool:
-    """Whether the second player moves, who has weights of his own."""
+    """Return whether the second player moves and has weights of his own."""
     return second_moves(position, network.shape.side)
 
 
@@ -348,7 +351,7 @@ def _compiled_is_second(network: Any, position: Any) -> Any:
 def write_planes(example: Position, evaluation: Evaluator, words: Words, found: Words) -> None:
     """Write the words that a network sees of each position packed in *words*.
 
-    A further one, for each, says which player's weights count.
+    One more word for each position says which player's weights to use.
     """
     count = len(planes_read(evaluation, example))
     each = count + 1

@@ -1,8 +1,8 @@
 """The steps that node functions share, and the memory that they work in.
 
-The node functions are those of ``search``, ``quiescence`` and ``chance``.  Each step is a small
+The modules ``search``, ``quiescence`` and ``chance`` have a node function each.  A step is a small
 compiled function, inlined where it is used; only the recursive calls stay in the node functions
-themselves, because numba wants one explicit signature for a function that calls itself.
+themselves, because numba needs one explicit signature for a function that calls itself.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ __all__ = [
 ]
 
 PREPARE_TABLE = 2
-"""In place of *first* at a root: only make the table ready for several threads."""
+"""The value of *first* with which a root only makes the table ready for several threads."""
 
 COUNTERS = (
     *("nodes", "quiet_nodes", "leaves", "pv_nodes", "cut_nodes", "all_nodes", "deepest"),
@@ -115,59 +115,60 @@ COUNTERS = (
 """Counters: fields of the search's memory (see ``cutnode.search.results``)."""
 
 QUIET_COUNTS = ("quiet_shortened", "quiet_searches", "quiet_spent")
-"""How often quiet searches were shortened; their number since then, and ``quiet_nodes`` then."""
+"""Times the quiescence search was shortened; searches since then; ``quiet_nodes`` at that time."""
 
 LATE_COUNTS = ("late_skipped", "late_tests", "late_cutoffs")
-"""How many nodes skipped late moves since one searched them as a test; the tests; their cutoffs."""
+"""Nodes that skipped late moves since the last test (which searches them); tests; their cutoffs."""
 
 
 @functools.cache
 def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any]:
-    """The memory of a search: control, techniques, counters, what it learns, and stacks.
+    """Return the layout of a search's memory: control, techniques, counters, histories, and stacks.
 
-    *techniques* are those from outside.
+    *techniques* are the user's.
     """
     plies = longest_line(cls) + 2
     moves = game_constant(cls, "MAX_MOVES", 256)
-    room = (plies + SINGULAR_LEVELS) * moves  # such a test takes as much as another ply
-    # In front: numba takes a record that is another and more for the other.
+    room = (plies + SINGULAR_LEVELS) * moves  # a singular search takes as much as another ply
+    # Keep these first: numba accepts a longer record where a shorter one with the same leading
+    # fields is expected.
     fields: list[Any] = [
         *outside_fields(techniques),
         ("stop", np.int64),
         ("node_limit", np.int64),
         ("plies", np.int64),  # no line gets longer than this
-        ("turns", np.int64),  # depth is counted in turns, not in moves
+        ("turns", np.int64),  # whether depth counts turns, not moves
         ("win", np.int64),  # see cutnode.kernels.scores
         ("step", np.int64),
-        ("exact", np.int64),  # entries count only if they are of just the depth asked for
-        ("shared", np.int64),  # other threads search the same with the same table
-        ("purpose", np.uint64),  # part of all keys: what the scores depend on
+        ("exact", np.int64),  # whether only entries of exactly the wanted depth count
+        ("shared", np.int64),  # whether other threads search the same root with the same table
+        ("purpose", np.uint64),  # part of every key: a digest of what scores depend on
         *((f"use_{name}", np.int64) for name in TECHNIQUES),
         *((name, number.dtype) for _, name, number in parameters_of(TECHNIQUES.values())),
         *((name, np.int64) for name in COUNTERS),
         ("estimates", np.int64),
         ("repetitions", np.int64),
-        ("probcut_level", np.int64),  # so many searches of ProbCut are under way
-        ("null_move_ply", np.int64),  # no pass is tried before it: one is verified; else 0
-        ("root_excluded", np.int64),  # so many root moves are not searched (multi-PV)
+        ("probcut_level", np.int64),  # number of nested ProbCut searches
+        ("null_move_ply", np.int64),  # no null move before this ply, while one is verified; or 0
+        ("root_excluded", np.int64),  # number of root moves that are not searched (multi-PV)
         ("root_excluded_moves", np.int64, (moves,)),
         ("killers", np.int64, (2 * (plies + 1),)),  # two for each ply
         ("history", np.int64, (2 * HISTORY_SIZE,)),
-        ("history_weight", np.int64, (2 * HISTORY_SIZE,)),  # how often moves were tried
+        ("history_weight", np.int64, (2 * HISTORY_SIZE,)),  # how often each move was tried
         ("countermoves", np.int64, (2 * HISTORY_SIZE,)),
         ("continuation_history", np.int16, (PATTERNS**2 if defines(cls, "pattern") else 1,)),
-        ("kept", np.int64),  # the address of what an evaluation keeps for each ply
-        ("excluded_move", np.int64, (plies + 1,)),  # of a singular search: the hash move
+        ("kept", np.int64),  # address of the evaluation's data for each ply
+        ("excluded_move", np.int64, (plies + 1,)),  # the hash move, during a singular search
         ("patterns", np.int64, (plies + 3,)),  # of the two moves before the root, and of its line
         ("lmr_reductions", np.int64, ((MOST_DEPTH + 1) * 64,)),  # at depth * 64 + number
-        ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
-        ("before", np.int64),  # so many positions of the path come before the root
+        ("violation", np.uint64, (words_each(cls),)),  # a position that breaks the contract
+        ("before", np.int64),  # number of positions of the path before the root
         *((name, np.int64) for name in QUIET_COUNTS),
         *((name, np.int64) for name in LATE_COUNTS),
-        ("late_tested", np.int64, (plies + 2,)),  # whether a node of the line is such a test
-        ("quiet_last", np.int64),  # the ply where the quiet search that is under way ends
+        ("late_tested", np.int64, (plies + 2,)),  # whether a node of the line tests its late moves
+        ("quiet_last", np.int64),  # the last ply of the current quiescence search
         ("static_eval", np.int64, (plies + 1,)),
-        ("cut_node", np.int64, (plies + 2,)),  # whether a cutoff is expected
+        ("cut_node", np.int64, (plies + 2,)),  # whether it is an expected cut-node
         ("path", np.uint64, (MOST_BEFORE + plies + 1,)),
         ("length", np.int64, (plies + 2,)),
         ("line", np.uint16, ((plies + 2) * (plies + 2),)),
@@ -179,7 +180,7 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
         fields += [
             ("debug", np.int64),
             ("value_limit", np.float64),
-            ("most", np.float64),  # no score is further from 0
+            ("most", np.float64),  # the largest absolute score
             ("odds", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
             ("likeliest", np.int64, ((plies + 1) * LISTED_OUTCOMES,)),
             ("lowest", np.float64, ((plies + 1) * LISTED_OUTCOMES,)),
@@ -193,9 +194,9 @@ SearchMemory = Annotated[Any, record_for_techniques(search_dtype)]
 
 
 class Node(NamedTuple):
-    """The coordinates of a node: its window, and where it is in the tree.
+    """The coordinates of a node: its window, and its place in the tree.
 
-    All are values: compiled, they travel in registers.
+    All are plain values: compiled code passes them in registers.
     """
 
     alpha: int
@@ -207,21 +208,21 @@ class Node(NamedTuple):
     actions: int
     """The free moves in a row that led here."""
     top: int
-    """The stacks of moves are free from here on."""
+    """The first free place on the stacks of moves."""
     previous: int
     """The last move; ``NO_MOVE`` if there is none, or if it was a pass."""
 
 
-# What is where in the table.
+# Addresses and entries of the table.
 
 
 @compiled
 def address(position, actions, search):
-    """The scattered key under which a position is kept in the table.
+    """Return the scattered key under which a position is kept in the table.
 
-    The free moves that may still follow after *actions* are a part of it: scores depend on them.
+    It includes the *actions*: scores depend on how many free moves may still follow.
     """
-    # Equivalent positions share an address, unless the search wants to tell them apart.
+    # Equivalent positions share an address, unless the search tells them apart.
     if search.use_symmetry:
         word, _ = canonical(position)
         return address_for(word, search.purpose, actions)
@@ -230,12 +231,12 @@ def address(position, actions, search):
 
 @compiled
 def suits(data, depth, exact):
-    """Return whether the bounds of an entry hold for a search of some depth.
+    """Return whether the bounds of an entry hold for a search of this *depth*.
 
-    An exact search wants the score at just this depth, which is also that of every
-    smaller depth at which nothing depended on estimates.
+    An exact search wants the score at exactly this depth; a proven score (one that depends on no
+    estimate) of a smaller depth is the same.
     """
-    # Others take any deeper score for a better one.
+    # A selective search takes any deeper score as a better one.
     if exact:
         return depth_of(data) == depth or (is_proven(data) and depth_of(data) < depth)
     return depth_of(data) >= depth or is_proven(data)
@@ -243,7 +244,7 @@ def suits(data, depth, exact):
 
 @compiled
 def look_up(table, word, search):
-    """Probe the table, and count it."""
+    """Probe the table, and count the probe."""
     search.probes += 1
     data = probe(table, word)
     search.hits += data != Bits(0)
@@ -252,7 +253,7 @@ def look_up(table, word, search):
 
 @compiled
 def bounds_of(data, ply, search):
-    """The bounds that the data of an entry holds, as scores so many plies from the root."""
+    """Return the bounds of an entry, as scores of a node *ply* plies from the root."""
     lower = from_table(lower_of(data), ply, search.win, search.step)
     upper = from_table(upper_of(data), ply, search.win, search.step)
     return lower, upper
@@ -260,10 +261,10 @@ def bounds_of(data, ply, search):
 
 @compiled
 def tt_move_of(position, data, search):
-    """The move that the data of an entry holds, as seen in the position; or ``NO_MOVE``."""
+    """Return the move of an entry, as a move of this position; or ``NO_MOVE``."""
     tt_move = move_of(data) if data != Bits(0) else NO_MOVE
     if search.use_symmetry and tt_move != NO_MOVE:
-        # Equivalent positions share an entry, which has the move of their canonical form.
+        # Equivalent positions share an entry, which holds the move of their canonical form.
         _, symmetry = canonical(position)
         tt_move = original_move(position, tt_move, symmetry)
     return tt_move
@@ -271,7 +272,7 @@ def tt_move_of(position, data, search):
 
 @compiled
 def canonical_best(position, best_move, search):
-    """The inverse of :func:`tt_move_of`: the move as an entry keeps it."""
+    """Return a move as an entry keeps it: the inverse of :func:`tt_move_of`."""
     if search.use_symmetry and best_move != NO_MOVE:
         _, symmetry = canonical(position)
         best_move = canonical_move(position, best_move, symmetry)
@@ -280,18 +281,18 @@ def canonical_best(position, best_move, search):
 
 @compiled
 def stored_bounds(best, alpha, beta, ply, search):
-    """The bounds that follow from a fail-soft score and its window, as an entry keeps them."""
+    """Return the bounds that follow from a fail-soft score, as an entry keeps them."""
     lower = to_table(best, ply, search.win, search.step) if best > alpha else -INFINITE
     upper = to_table(best, ply, search.win, search.step) if best < beta else INFINITE
     return lower, upper
 
 
-# How a node begins and ends.
+# The beginning and the end of a node.
 
 
 @compiled
 def must_stop(search):
-    """Return whether the search has to end, and leave the reason in its memory."""
+    """Return whether the search has to end, with the reason in ``search.stop``."""
     if search.stop == RUNNING and search.nodes > search.node_limit:
         search.stop = NODES
     return search.stop != RUNNING
@@ -303,7 +304,7 @@ def begin_node(ply, search):
     search.nodes += 1
     search.length[ply] = 0
     search.late_tested[ply] = 0
-    # One test on the hot path; the reason is found out on the rare one.
+    # One test on the hot path; the rare path finds the reason.
     if search.stop != RUNNING or search.nodes > search.node_limit:
         return must_stop(search)
     return False
@@ -318,7 +319,7 @@ def count_leaf(ply, search):
 
 @compiled
 def end_of_line(position, ply, steps, search):
-    """Return whether the game, a draw or a tablebase ends the line here, and the score if so."""
+    """Return whether the rules, a repetition or a tablebase ends the line, and the score if so."""
     over, value = outcome(position)
     if over:
         count_leaf(ply, search)
@@ -335,9 +336,9 @@ def end_of_line(position, ply, steps, search):
 
 @compiled
 def settle_estimates(proven, estimates, search):
-    """Say whether a node's score depends on estimates, of which there were *estimates* before it.
+    """Record whether a node's score depends on estimates; *estimates* is the count before the node.
 
-    A node may meet estimates below that its score turns out not to need: they do not count then.
+    A node may meet estimates below that its score turns out not to need: they do not count.
     """
     if proven:
         search.estimates = estimates
@@ -347,7 +348,7 @@ def settle_estimates(proven, estimates, search):
 
 @compiled
 def is_excluded_at_root(search, move):
-    """Return whether a root move is not searched: another line begins with it, say."""
+    """Return whether a root move is left out, for example because another line begins with it."""
     for at in range(search.root_excluded):
         if search.root_excluded_moves[at] == move:
             return True
@@ -356,7 +357,7 @@ def is_excluded_at_root(search, move):
 
 @compiled
 def count_cutoff(search, move, tt_move, ply, searched, left):
-    """Count a cutoff by a move, after so many were *searched* and so many are *left*."""
+    """Count a cutoff by the last of the *searched* moves, with *left* moves unsearched."""
     search.cutoffs += 1
     search.first_cutoffs += searched == 1
     search.table_move_cutoffs += move == tt_move
@@ -366,7 +367,7 @@ def count_cutoff(search, move, tt_move, ply, searched, left):
 
 @compiled
 def count_kind(search, best, alpha, beta):
-    """Count a node that was searched, by its kind."""
+    """Count a searched node by its kind: PV node, cut-node, or all-node."""
     search.pv_nodes += best > alpha and best < beta
     search.cut_nodes += best >= beta
     search.all_nodes += best <= alpha
@@ -374,8 +375,8 @@ def count_kind(search, best, alpha, beta):
 
 @compiled
 def extend_line(search, ply, move):
-    """Make the best line from *ply* on a move, and then the best line of the child."""
-    # A triangular table: each ply has a row for the best line from there on.
+    """Set the best line from *ply* to a move followed by the child's best line."""
+    # A triangular table: each ply has a row for the best line from that ply.
     row = len(search.length)
     at, below = ply * row, (ply + 1) * row
     count = search.length[ply + 1]
@@ -385,14 +386,14 @@ def extend_line(search, ply, move):
     search.length[ply] = count + 1
 
 
-# How its children are made.
+# The children of a node.
 
 
 @compiled
 def make_moves(position, tt_move, previous, mover, ply, top, keep_children, search):
-    """Put the legal moves on the stack from *top* on, ranked; return their end.
+    """Put the legal moves on the stack from *top*, ranked; return their end.
 
-    It is *top* if a game breaks the contract: then the search has been told to stop.
+    It is *top* if the game breaks the contract; the search has then been told to stop.
     """
     end = moves(position, search.moves, top)
     if not 0 < end - top <= most_moves(position):
@@ -404,10 +405,10 @@ def make_moves(position, tt_move, previous, mover, ply, top, keep_children, sear
 
 @compiled
 def rank_moves(position, tt_move, previous, mover, ply, top, end, keep_children, search):
-    """Say how promising the moves on the stack look: move ordering.
+    """Rank the moves on the stack by how promising they look: move ordering.
 
-    First come the hash move, and a move that wins at once.  With *keep_children* the positions
-    that moves lead to wait beside them, for :func:`child_of`.
+    The hash move and moves that win at once come first.  With *keep_children*, the positions that
+    the moves lead to are kept for :func:`child_of`.
     """
     stride = width(position) + 1
     refuting = refutations(search, previous, mover, ply)
@@ -417,7 +418,7 @@ def rank_moves(position, tt_move, previous, mover, ply, top, end, keep_children,
         if knows_gains(position):
             won = gain(position, move)
             if won > 0:
-                # Captures that lose by exchanges come last, all others before quiet moves.
+                # Captures that lose material by exchanges come last, all others before quiet moves.
                 loses = search.use_see_pruning and not see_ge(position, move, 0)
                 score += search.order_gain_weight * won + (-NOISY_BONUS if loses else NOISY_BONUS)
         again = False
@@ -438,7 +439,7 @@ def rank_moves(position, tt_move, previous, mover, ply, top, end, keep_children,
 @compiled
 def child_of(position, move, ranked, top, keep_children, search):
     """Return the position that a ranked move leads to, and whether the same player moves there."""
-    # Ranking has made the children that the order looked at: take them from there.
+    # Ranking has already made the children for the verb ``order``: reuse them.
     if keep_children:
         slot = (top + ranked_number(ranked)) * (width(position) + 1)
         return unpack(search.children, slot, position), ranked_again(ranked)
@@ -448,7 +449,7 @@ def child_of(position, move, ranked, top, keep_children, search):
 
 @compiled
 def leaf_score(position, evaluation, ply, steps, search):
-    """The score of a position from which the search does not go on."""
+    """Return the score of a leaf."""
     search.nodes += 1
     search.leaves += 1
     search.deepest = max(search.deepest, ply)
@@ -464,6 +465,6 @@ def leaf_score(position, evaluation, ply, steps, search):
     known, score = tablebase_score(position, ply, search)
     if known:
         return score
-    # From here on the score depends on an estimate, and so may that of all nodes above.
+    # The score depends on an estimate, and so may the scores of all nodes above.
     search.estimates += 1
     return limited(estimate_at(evaluation, position, ply, search), search.win)

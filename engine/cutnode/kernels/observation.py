@@ -37,7 +37,7 @@ from cutnode.contract.verbs import check as in_check
 
 
 class Number(NamedTuple):
-    """A value, which may be any number in games of chance, to be written as a word."""
+    """A value to write as a word; in games of chance it may be any number."""
 
     value: float
 

@@ -1,23 +1,23 @@
 """Optionality: more options mean more resilience.
 
-Freedom of choice is worth something beyond material: who has many moves, much that can be
-built, room and means keeps a way out of what the opponent does.  A game says what both
-players have by the verb ``features``: twelve numbers of 0 or more, for each of
-:data:`FEATURES` what the mover has and then what the other has.  Of each the *advantage* is
+Freedom of choice is worth something beyond material: a player with many moves, things to build,
+room and resources has a way out of whatever the opponent does.  A game tells what both players have
+by the verb ``features``: twelve non-negative numbers, for each of :data:`FEATURES` the mover's and
+then the opponent's.  The *advantage* in each is
 
     (mine - theirs) / (mine + theirs)
 
-which is 1 if only the mover has any, -1 if only the other has, and 0 if they are equal or
-there is nothing.  An :class:`Optionality` weighs the six advantages and adds them to the
-game's own ``evaluate``::
+which is 1 if only the mover has any, -1 if only the opponent has, and 0 if both have the same or
+nothing.  An :class:`Optionality` weighs the six advantages and adds them to the game's own
+``evaluate``::
 
     evaluate + share * UNIT * (the sum of weight * advantage) / 100
 
-so with weights that add up to 100 and a *share* of 1, to be ahead in everything is worth the
+With weights that add up to 100 and a *share* of 1, being ahead in everything is therefore worth the
 game's ``UNIT`` (100 in a game without one).
 
-Weights are numbers that a search reads, and no part of the compiled code: one search
-plays every style, and to change weights costs nothing.
+The search reads the weights as data, not as a part of the compiled code: one compiled search plays
+every style, and changing weights costs nothing.
 """
 
 from __future__ import annotations
@@ -35,42 +35,42 @@ from cutnode.contract.errors import CutnodeError
 from cutnode.contract.verbs import evaluate, features
 
 FEATURES = ("move_count", "build_options", "material", "territory", "resources", "threat")
-"""The measures of ``features`` in their order; where a game has no such thing, 0."""
+"""The measures of ``features``, in their order; 0 where a game has no such thing."""
 
 
 class Optionality(NamedTuple):
     """An evaluation that adds a weighted sum of advantages to a game's own.
 
-    Weights are in hundredths of the game's ``UNIT``; a negative one wants the opposite.
+    Weights are in hundredths of the game's ``UNIT``; a negative weight rewards the opposite.
     """
 
     move_count: float
-    """The moves that each player has, or would have if it were the turn."""
+    """The moves that each player has, or would have if it were his turn."""
     build_options: float
-    """The things that each could make of the resources: units to build, drops, promotions."""
+    """The things that each player could make of his resources: units, drops, promotions."""
     material: float
     territory: float
-    """Cells that each controls or can reach."""
+    """The cells that each player controls or can reach."""
     resources: float
-    """Means that are not on the board yet: money, a reserve, seeds in store."""
+    """Assets that are not on the board yet: money, a reserve, seeds in store."""
     threat: float
-    """Attacks that each could make."""
+    """The attacks that each player could make."""
     share: float = 1.0
-    """How much of the sum is added."""
+    """The factor of the weighted sum."""
 
     def __call__(self, position: Any) -> int:
         return weigh(self, position, *scale(type(position)))
 
     def jittered(self, random: Random, low: float = 0.5, high: float = 1.5) -> Optionality:
-        """Return the same with each weight multiplied by a factor of its own from *low* to *high*.
+        """Return a copy, each weight multiplied by its own random factor from *low* to *high*.
 
-        For games between players of one style that are not always the same.
+        It varies the games between players of the same style.
         """
         weights = self._asdict()
         return self._replace(**{f: weights[f] * random.uniform(low, high) for f in FEATURES})
 
     def checked(self) -> Optionality:
-        """The same in floats; :class:`CutnodeError` names what is no finite number."""
+        """Return a copy in floats; :class:`CutnodeError` names a number out of range."""
         for name, number in self._asdict().items():
             try:
                 finite = math.isfinite(number)
@@ -78,20 +78,20 @@ class Optionality(NamedTuple):
                 finite = False
             if not finite or abs(number) > MAX_VALUE:
                 raise CutnodeError(
-                    f"{name} of an optionality is a number from -{MAX_VALUE} to {MAX_VALUE}, "
-                    f"not {number!r}"
+                    f"{name} of an optionality must be a number from -{MAX_VALUE} to {MAX_VALUE}, "
+                    f"got {number!r}"
                 )
         return Optionality(*map(float, self))
 
     @property
     def name(self) -> str:
-        """The name of a preset, or the numbers."""
+        """The name of the preset, or the numbers."""
         known = (name for name, preset in PRESETS.items() if preset == self)
         return next(known, f"optionality {', '.join(f'{number:g}' for number in self)}")
 
     @property
     def meaning(self) -> str:
-        """A text that differs where the scores of two evaluations may: all numbers."""
+        """A text of all numbers: it differs wherever the scores of two evaluations may."""
         return repr(tuple(self))
 
     @property
@@ -112,20 +112,20 @@ PRESETS = {name: Optionality(*weights) for name, weights in STYLES.items()}
 
 
 def scale(cls: type) -> tuple[int, float]:
-    """The ``UNIT`` of the game of a position class, and its largest estimate."""
+    """Return the ``UNIT`` of a position class's game, and its largest estimate."""
     return game_constant(cls, "UNIT", 100), value_limit(cls)
 
 
 @compiled
 def advantage(mine: float, theirs: float) -> float:
-    """The lead of the mover, from -1 to 1."""
+    """Return the mover's advantage, from -1 to 1."""
     total = float(mine) + float(theirs)
     return (float(mine) - float(theirs)) / total if total > 0.0 else 0.0
 
 
 @compiled
 def weigh(weights: Any, position: Any, unit: int, limit: float) -> int:
-    """The estimate of an :class:`Optionality`, no further from 0 than *limit*."""
+    """Return the estimate of an :class:`Optionality`, clipped to plus and minus *limit*."""
     m0, t0, m1, t1, m2, t2, m3, t3, m4, t4, m5, t5 = features(position)
     total = weights.move_count * advantage(m0, t0)
     total += weights.build_options * advantage(m1, t1)

@@ -1,9 +1,9 @@
 """Move ordering: ranked moves, killers, countermoves, history.
 
-Moves wait in the stack ``ranked`` as words that sort as they are to be searched.  From the
-highest bits down: the score (plus 2**29, 30 bits), the child's number, counted down from
-65535 (16 bits), so that of equal moves the earlier generated comes first, the move (16
-bits), and whether the mover of the parent is to move in the child (1 bit).
+The stack ``ranked`` holds moves as words that sort in the order of search.  A word consists of,
+from the highest bits down: the score (plus 2**29, 30 bits); the child's number, counted down from
+65535 (16 bits), so that among equal moves the one generated first comes first; the move (16 bits);
+and whether the parent's mover is also to move in the child (1 bit).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FIRST = (1 << 29) - 1
 
 @compiled
 def rank(score, move, again, number):
-    """The word of a move (see the module's text)."""
+    """Return the word of a move (see the module's docstring)."""
     return (
         ((np.int64(score) + (1 << 29)) << 33)
         | ((0xFFFF - np.int64(number)) << 17)
@@ -58,13 +58,13 @@ def ranked_score(ranked):
 
 @compiled
 def with_score(ranked, score):
-    """The same move with another score."""
+    """Return the word of the same move with another score."""
     return (ranked & ((1 << 33) - 1)) | ((np.int64(score) + (1 << 29)) << 33)
 
 
 @compiled
 def defer(ranked):
-    """The same move behind all others: it is searched when the others are done (ABDADA)."""
+    """Return the word of the same move behind all others, to search it last (ABDADA)."""
     return ranked & ((1 << 33) - 1)
 
 
@@ -75,8 +75,8 @@ def is_deferred(ranked):
 
 @compiled
 def sort_down(ranked, start, end):
-    """Sort ``ranked[start:end]`` so that the highest come first (few: by insertion)."""
-    # The solver looks at all moves anyway, and they are few: insertion beats all else.
+    """Sort ``ranked[start:end]`` so that the highest come first."""
+    # The solver looks at all moves anyway, and they are few: insertion sort is fastest.
     for i in range(start + 1, end):
         item = ranked[i]
         j = i
@@ -88,14 +88,14 @@ def sort_down(ranked, start, end):
 
 @compiled
 def bring_best(ranked, at, end):
-    """Exchange the highest of ``ranked[at:end]`` with the one at the front, and return it.
+    """Swap the highest word of ``ranked[at:end]`` to the front, and return it.
 
-    Cheaper than sorting where a cutoff comes early.
+    It is cheaper than sorting where a cutoff comes early.
     """
-    # Sorting would order moves that a cutoff leaves out.
+    # Sorting would also order the moves that a cutoff leaves out.
     best, item = at, ranked[at]
     for other in range(at + 1, end):
-        # Selected, not branched on: which is the highest cannot be predicted.
+        # Select instead of branching: which word is highest cannot be predicted.
         higher = ranked[other] > item
         best = other if higher else best
         item = ranked[other] if higher else item
@@ -105,7 +105,7 @@ def bring_best(ranked, at, end):
 
 
 class Refutations(NamedTuple):
-    """Moves that refuted something like a node before; ``NO_MOVE`` where there is none."""
+    """Moves that refuted similar nodes before; ``NO_MOVE`` where there is none."""
 
     killer: int
     second_killer: int
@@ -114,7 +114,7 @@ class Refutations(NamedTuple):
 
 @compiled
 def refutations(search, previous, mover, ply):
-    """Look up the killers and the countermove of a node, which are the same for all its moves."""
+    """Return the killers and the countermove of a node: they are the same for all its moves."""
     countermove = np.int64(NO_MOVE)
     if previous != NO_MOVE:
         countermove = search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE]
@@ -123,15 +123,14 @@ def refutations(search, previous, mover, ply):
 
 @compiled
 def learned_score(search, refuting, move, index, mover, ply):
-    """The score of a move by what the search has learned: killers, countermoves, history."""
-    # Where one of these is not in use, nothing was learned.
-    # Moves share an entry of history if their numbers are equal modulo its size: that is rare, and
-    # costs only order.
+    """Return the score of a move by what the search has learned: killers, countermoves, history."""
+    # A technique that is off has learned nothing.  Moves whose numbers are equal modulo the size
+    # of the history share an entry: that is rare, and affects only the order.
     score = search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
     if search.use_continuation_history:
         score += continuation_score(search, index, ply)
-    # On the scale of history, for games differ in what these are worth.  Killers stand before
-    # countermoves: a sibling is nearer than the same answer elsewhere.
+    # Bonuses are on the scale of history, for games differ in what these moves are worth.  Killers
+    # come before countermoves: a sibling's refutation is closer than the same reply elsewhere.
     if move == refuting.killer:
         score += 2 * search.killers_bonus
     elif move == refuting.second_killer:
@@ -143,13 +142,13 @@ def learned_score(search, refuting, move, index, mover, ply):
 
 @compiled
 def pattern_of(position, move):
-    """The pattern of a move, as an index: within bounds, whatever the game says."""
+    """Return the pattern of a move as an index, within bounds whatever the game returns."""
     return np.int64(pattern(position, move)) & (PATTERNS - 1)
 
 
 @compiled
 def continuation_score(search, index, ply):
-    """The continuation history of a pattern: after the last move, and the one before that."""
+    """Return the continuation history of a pattern after the last move and the one before it."""
     return np.int64(
         search.continuation_history[PATTERNS * search.patterns[ply + 1] + index]
     ) + np.int64(search.continuation_history[PATTERNS * search.patterns[ply] + index])
@@ -157,15 +156,15 @@ def continuation_score(search, index, ply):
 
 @compiled
 def see_ge(position, move, least):
-    """Return whether a move wins at least so much by exchanges (static exchange evaluation)."""
+    """Return whether a move wins at least *least* by static exchange evaluation."""
     return exchange(position, move, least)
 
 
 @compiled
 def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
-    """Learn from a cutoff by ``ranked[at]``, after those from *first* on did not cut.
+    """Learn from a cutoff by ``ranked[at]``, before which the moves from *first* on did not cut.
 
-    Noisy moves are ordered by what they win, so killers and countermoves are quiet.
+    Noisy moves are ordered by what they win, so only quiet moves become killers and countermoves.
     """
     move = ranked_move(search.ranked[at])
     quiet = not knows_gains(position) or gain(position, move) <= 0
@@ -174,11 +173,11 @@ def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
         search.killers[2 * ply] = move
     if search.use_countermoves and previous != NO_MOVE and quiet:
         search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE] = move
-    # Deep cutoffs saved more.
+    # Cutoffs at greater depth save more.
     weight = depth * depth
     if search.use_history:
         learn_move(search, mover * HISTORY_SIZE + move % HISTORY_SIZE, weight, 1)
-        # What was tried before, and did not cut, goes down: a bonus alone would let all rise.
+        # Moves tried before that did not cut get a malus: with bonuses alone all would rise.
         for earlier in range(first, at):
             tried = ranked_move(search.ranked[earlier])
             learn_move(search, mover * HISTORY_SIZE + tried % HISTORY_SIZE, weight, -1)
@@ -191,10 +190,10 @@ def remember_cutoff(position, search, first, at, previous, mover, ply, depth):
 
 @compiled
 def learn_move(search, index, weight, sign):
-    """Move the history of a move, up or down: the less, the more is known of it.
+    """Adjust the history of a move, up or down: the more is known of it, the less.
 
-    So it is how often the move cut when it was tried (relative history, M. Winands et al., "The
-    relative history heuristic", 2006), but what was long ago fades.
+    The history is thus the rate at which the move cut when it was tried (M. Winands et al., "The
+    relative history heuristic", 2006), except that old results fade.
     """
     search.history_weight[index] += weight
     known = search.history_prior + search.history_weight[index]
@@ -204,7 +203,7 @@ def learn_move(search, index, weight, sign):
 
 @compiled
 def learn_pattern(position, search, move, ply, bonus):
-    """Move the continuation history of a move's pattern by *bonus*."""
+    """Adjust the continuation history of a move's pattern by *bonus*."""
     index = pattern_of(position, move)
     learn(search.continuation_history, PATTERNS * search.patterns[ply + 1] + index, bonus)
     learn(search.continuation_history, PATTERNS * search.patterns[ply] + index, bonus)
@@ -212,8 +211,8 @@ def learn_pattern(position, search, move, ply, bonus):
 
 @compiled
 def learn(scores, index, bonus):
-    """Move a score by *bonus*, the less the nearer it is to the limit (gravity)."""
-    # The pull towards zero grows with the score, so it stays within the limit, and old
+    """Adjust a score by *bonus*, the less the nearer it is to the limit (gravity)."""
+    # The pull towards zero grows with the score, so the score stays within the limit, and old
     # knowledge fades.
     score = np.int64(scores[index])
     scores[index] = score + bonus - score * abs(bonus) // HISTORY_LIMIT

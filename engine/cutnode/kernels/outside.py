@@ -1,8 +1,8 @@
-"""Techniques from outside the engine: how the hooks of a user's file become part of a node.
+"""Techniques from outside the engine: compile the hooks of a user's file into the node function.
 
-The memory of a search names in its fields the techniques that it is made for.  So the hooks are
-compiled into the node function, one after the other at each point, each behind the switch with
-which an ablation turns it off; and where there are none, nothing is left of the call.
+The fields of a search's memory name the techniques that it is made for.  Their hooks are compiled
+into the node function, one after the other at each point, each behind the switch by which an
+ablation turns it off; where there are none, nothing is left of the call.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from cutnode.kernels.declarations import Technique
 from cutnode.kernels.ordering import FIRST, ranked_move, ranked_score, with_score
 
 MARK = "technique "
-"""Fields of the memory of a search whose names begin so say which techniques it is made for."""
+"""The prefix of the memory fields that name the techniques a search is made for."""
 
 NUMBERS = (int, float, np.number, np.bool_)
 
 _marked: dict[str, Technique] = {}
 
 ANSWERS = {
-    "before_moves": "a plan, such as it is given",
+    "before_moves": "the plan it was given, or one made from it",
     "rank": "a number",
     "order": "a number",
     "after_test": "True or False",
-    "before_child": "a decision, such as it is given",
+    "before_child": "the decision it was given, or one made from it",
 }
-"""What hooks have to return."""
+"""The results that hooks must return, in words."""
 
 
 def outside_fields(techniques: Iterable[Technique]) -> Iterator[tuple[Any, ...]]:
-    """Yield the fields that techniques from outside have in the memory of a search."""
+    """Yield the fields of techniques from outside the engine in the memory of a search."""
     for each in techniques:
         mark = f"{MARK}{each.name} {each.digest()}"
         _marked[mark] = each
@@ -55,7 +55,7 @@ def outside_fields(techniques: Iterable[Technique]) -> Iterator[tuple[Any, ...]]
 
 
 def require_compiled(techniques: Iterable[Technique]) -> None:
-    """:class:`CutnodeError` if a hook is not compiled."""
+    """Raise :class:`CutnodeError` if a hook is not compiled."""
     for each in techniques:
         for point, hook in each.hooks():
             if not is_compiled(hook):
@@ -66,15 +66,15 @@ def require_compiled(techniques: Iterable[Technique]) -> None:
 
 @functools.cache
 def checked_answer(point: str, name: str) -> Callable[[Any, Any], Any]:
-    """A function that returns what a hook of the technique *name* answers, once that is checked.
+    """Return a function that checks and returns the result of a hook of the technique *name*.
 
-    It has to be of the kind of what the function is given beside it: a number for a number, or a
-    tuple of the same class.  In compiled code types are checked, while it is compiled.
-    :class:`ContractError` if the answer is another.
+    The result must be of the same kind as the function's second argument: a number for a number, or
+    a tuple of the same class; otherwise :class:`ContractError`.  In compiled code the types are
+    checked at compile time.
     """
 
     def complain(found: str) -> ContractError:
-        return ContractError(f"{point} of {name} returns {found}, not {ANSWERS[point]}")
+        return ContractError(f"{point} of {name} must return {ANSWERS[point]}; got {found}")
 
     def answer(value: Any, given: Any) -> Any:
         kind = type(given) if isinstance(given, tuple) else NUMBERS
@@ -94,11 +94,11 @@ def checked_answer(point: str, name: str) -> Callable[[Any, Any], Any]:
 
 
 def hooked(point: str, call: str, result: str = "") -> Callable[[Any], Any]:
-    """Decorate the function of a point, which is what it does where no technique has a hook.
+    """Decorate the function of a point, which runs alone where no technique has a hook.
 
-    Made for techniques that have one, it calls their hooks in turn, each if its technique is on:
-    *call* is the statement that calls a ``hook`` and takes its ``answer``; *result* is the variable
-    that it returns, which begins as what the decorated function returns.
+    Where techniques have hooks, the compiled function calls them one after the other, each if its
+    technique is on: *call* is the statement that calls a ``hook`` and checks its ``answer``;
+    *result* is the variable that it returns, which starts as the decorated function's result.
     """
 
     def decorate(function: Any) -> Any:
@@ -140,7 +140,7 @@ def hooked(point: str, call: str, result: str = "") -> Callable[[Any], Any]:
 
 
 def made_for(search: types.Record) -> list[Technique]:
-    """The techniques from outside for which the memory of a search is made."""
+    """Return the techniques from outside the engine for which a search's memory is made."""
     return [_marked[name] for name in search.fields if name.startswith(MARK)]
 
 
@@ -150,13 +150,13 @@ def made_for(search: types.Record) -> list[Technique]:
     "decided",
 )
 def outside_before_moves(node, decided, search):
-    """The plan for a node."""
+    """Return the plan for a node."""
     return decided
 
 
 @hooked("rank", "score += answer(hook(node, move, search), score)", "score")
 def outside_rank(node, move, search):
-    """What is added to the score of a move."""
+    """Return the sum of what the ``rank`` hooks add to the score of a move."""
     return 0
 
 
@@ -166,25 +166,25 @@ def outside_rank(node, move, search):
     "score",
 )
 def outside_order(node, move, child, search):
-    """What is added to the score of a move by those that say it as the verb ``order`` does."""
+    """Return the sum of what the ``order`` hooks add to the score of a move."""
     return 0
 
 
 @hooked("rank", "ranks = True", "ranks")
 def outside_ranks(search):
-    """Whether any rank moves."""
+    """Return whether any technique has a ``rank`` hook."""
     return False
 
 
 @hooked("order", "orders = True", "orders")
 def outside_orders(search):
-    """Whether any order moves."""
+    """Return whether any technique has an ``order`` hook."""
     return False
 
 
 @compiled
 def rank_by_outside(node, top, end, search):
-    """Add what techniques from outside say to the scores of the moves on the stack."""
+    """Add the results of ``rank`` and ``order`` hooks to the scores of the moves on the stack."""
     if outside_ranks(search) or outside_orders(search):
         for at in range(top, end):
             ranked = search.ranked[at]
@@ -201,7 +201,7 @@ def rank_by_outside(node, top, end, search):
     "after_test", "enough = answer(hook(node, child, value, search), enough) or enough", "enough"
 )
 def outside_after_test(node, child, value, search):
-    """Tell of a test, and return whether the node is cut."""
+    """Report a test to the hooks, and return whether to cut the node."""
     return False
 
 
@@ -212,21 +212,21 @@ def outside_after_test(node, child, value, search):
     "decision",
 )
 def outside_before_child(node, child, decision, search):
-    """The decision on a move."""
+    """Return the decision on a move."""
     return decision
 
 
 @hooked("after_child", "hook(node, child, value, search)")
 def outside_after_child(node, child, value, search):
-    """Tell of a move that was searched."""
+    """Report a move that was searched to the hooks."""
 
 
 @hooked("on_cutoff", "hook(node, child, search)")
 def outside_on_cutoff(node, child, search):
-    """Tell of a move that cut its node."""
+    """Report a move that cut its node to the hooks."""
 
 
 @hooked("estimates", "wanted = True", "wanted")
 def wants_estimate(search):
-    """Whether any asks for the estimate of a node."""
+    """Return whether any technique needs the static evaluation of a node."""
     return False

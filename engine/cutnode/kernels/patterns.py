@@ -1,22 +1,22 @@
-"""Evaluations that are learned: patterns of cells, each configuration with a weight of its own.
+"""Learned evaluations: patterns of cells, with a weight for each configuration.
 
-The tradition is that of Logistello (M. Buro, "Improving heuristic mini-max search by supervised
-learning", 2002), for any game with a board.  A *window* is some cells, a line or a block; what
-stands on them is read as a number, and the number is the index of a weight.  The score is the sum
-of the weights of all windows, at a *stage* of the game: by how many bits of the bitboards are set,
-or how many cells are not empty.
+They follow Logistello (M. Buro, "Improving heuristic mini-max search by supervised learning",
+2002), for any game with a board.  A *window* is a set of cells, such as a line or a block; its
+contents are read as a number, which is the index of a weight.  The score is the sum of the weights
+of all windows, at a *stage* of the game: the number of set bits of the bitboards, or of cells that
+are not empty.
 
-What a game counts in a position can be beside them: the numbers of its ``features``, or how many
-moves there are.  Each of these *terms* is a number of 0 to 255, with a weight for each.
+*Terms* can be added: the numbers of the game's ``features``, or the number of moves.  Each is a
+number from 0 to 255, with a weight for each value.
 
-The numbers of all windows are sums over the board, 16 bits each, sixteen in a vector.  So a table
-has, for each byte of the position's bitboards and its 256 contents (or for each cell and what
-stands there), what it adds to all numbers, and a score takes a few vectors of additions before the
-weights are looked up.
+The numbers of all windows are sums over the board, 16 bits each, sixteen in a vector.  For each
+byte of the position's bitboards and its 256 contents (or for each cell and its contents), a table
+holds what it adds to all numbers; a score takes a few vector additions before the weights are
+looked up.
 
-Weights are data, as those of an optionality: one compiled search plays with all evaluations of one
-:class:`Shape` whose windows begin in the same places, which are a part of its instructions.
-``cutnode.training`` makes them.
+Weights are data, as in an optionality: one compiled search serves all evaluations of one
+:class:`Shape` whose windows' weights begin in the same places, which are compiled in.
+``cutnode.training`` learns them.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ from cutnode.kernels.learned import (
 )
 
 LANES = 16
-"""Windows of a vector."""
+"""The number of windows in a vector."""
 
 FRACTION = 3
-"""Bits of weights that are parts of a unit: eighths."""
+"""Fractional bits of weights: they are in eighths."""
 
 LEVELS = 256
-"""The weights of a term."""
+"""The number of weights of a term."""
 
 MOVE_COUNT = -1
-"""The number of a term, where those of ``features`` begin with 0: how many moves there are."""
+"""The term that is the number of moves; terms from 0 on are the numbers of ``features``."""
 
 HEADER = 3
 """Numbers at the start of the memory; the address of the stages follows."""
@@ -64,51 +64,50 @@ STAGES = 2
 
 
 class Shape(NamedTuple):
-    """What compiled code knows of an evaluation: how to read positions, and how much there is."""
+    """The shape of an evaluation, as compiled code knows it: how to read positions, and sizes."""
 
     fields: tuple[int, ...]
-    """The fields of the position that are read byte by byte: all its bitboards, as a rule."""
+    """The fields of the position to read byte by byte: usually all its bitboards."""
     bytes: int
-    """The bytes of each that are read."""
+    """The number of bytes to read of each field."""
     cells: int
-    """The cells that are read one by one: all or, where there are bitboards, none."""
+    """The number of cells to read one by one: all, or 0 where there are bitboards."""
     contents: int
-    """So many things can stand on one."""
+    """The number of different contents of a cell."""
     vectors: int
-    """Vectors that hold the numbers of all windows."""
+    """The number of vectors that hold the numbers of all windows."""
     side: int
-    """The field that says who moves, or :data:`TURN`, if the players have weights of their own."""
+    """The field that says who moves, or ``TURN``; ``NONE`` if both players share weights."""
     seen: int
-    """The field that is cleared before cells are read: all is seen as by the first player."""
+    """The field to clear before reading cells, so that they are seen as by the first player."""
     own: bool = False
-    """Whether the game's own ``evaluate`` is a part of the score."""
+    """Whether the game's own ``evaluate`` is added to the score."""
     terms: tuple[tuple[int, float], ...] = ()
-    """What is counted: numbers of ``features``, and what each is multiplied by."""
+    """The terms: an index into ``features`` or ``MOVE_COUNT``, and a factor, for each."""
 
     @property
     def sides(self) -> int:
-        """How many players have weights of their own: both, or one for both."""
+        """The number of sets of weights: 2 if each player has weights of his own, else 1."""
         return 1 if self.side == NONE else 2
 
     @property
     def rows(self) -> int:
-        """The rows of the table of what is added."""
+        """The number of rows of the table *added*."""
         return self.first_of_cells + self.cells * self.contents
 
     @property
     def first_of_cells(self) -> int:
-        """The first row for what stands on cells, after those for bytes."""
+        """The first row for the contents of cells, after the rows for bytes."""
         return len(self.fields) * self.bytes * 256
 
 
 class Patterns(Learned):
     """A learned evaluation of the positions of a class, by patterns.
 
-    *added* are what bytes or cells add to the numbers of windows, uint16 of ``(sides, rows, 16 *
-    vectors)``; *first* is where the weights of each window begin, and then those of each term;
-    *stages* says for each number of
-    stones which row of the *weights*, int16 of ``(stages, size)``, counts.  :class:`GameError`
-    if they do not belong together.
+    *added* is what bytes or cells add to the numbers of windows, a uint16 array of shape ``(sides,
+    rows, 16 * vectors)``; *first* is where the weights of each window begin, followed by the same
+    for each term; *stages* gives for each number of stones the row of *weights*, an int16 array of
+    shape ``(stages, size)``, to use.  :class:`GameError` if they do not fit together.
     """
 
     kind = "patterns"
@@ -120,7 +119,7 @@ class Patterns(Learned):
         fits = added.shape == (shape.sides, shape.rows, numbers)
         fits = fits and first.shape == (numbers + len(shape.terms),)
         if not fits or len(stages) != MOST_STONES + 1 or not 0 <= stages.max() < len(weights):
-            raise GameError("the parts of a learned evaluation do not belong together")
+            raise GameError("the parts of a learned evaluation do not fit together")
         if (shape.cells or 64 * len(shape.fields)) > MOST_STONES:
             raise GameError(f"{game_name(cls)} has positions of more than {MOST_STONES} stones")
         if int(first.min()) < 0 or int(first.max()) >= weights.shape[1]:
@@ -129,17 +128,15 @@ class Patterns(Learned):
         self.stages, self.weights = stages.astype(np.int64), weights.astype(np.int16)
         super().__init__(cls, shape, layout=tuple(map(int, self.first)))
         parts = [self.stages * 2 * self.weights.shape[1], self.added, self.weights]
-        # No number of 16 bits leads beyond it, whatever a position has that training did not see.
+        # With this spare room no 16-bit number leads out of the memory, not even for a position
+        # with contents unknown to training.
         stages, rows, weights = self._lay_out(HEADER, parts, spare=2 << 16)
         self._words_at(self.address, HEADER)[:] = rows, self.added[0].nbytes, stages
-        # What the stages say is an address, so that nothing is added in the search.
+        # Turn the stages into addresses, so that the search has nothing to add.
         self._words_at(stages, MOST_STONES + 1)[:] += np.uint64(weights)
 
     def numbers(self, position: Any) -> tuple[int, Any]:
-        """Return the stage of a position, and the places of the weights of all its windows.
-
-        Those of terms follow.
-        """
+        """Return the stage of a position, and the places of its weights: windows, then terms."""
         shape = self.shape
         side = int(second_moves(position, shape.side))
         terms, whole = shape.terms, position
@@ -169,17 +166,17 @@ class Patterns(Learned):
 
 @compiled
 def level(amount, factor):
-    """The number of a term: an amount in a unit of its own, from 0 to 255."""
+    """Return the number of a term: an amount times its factor, from 0 to 255."""
     return max(0, int(min(amount * factor, LEVELS - 1.0)))
 
 
 def counted(position: Any, number: int) -> float:
-    """One of the ``features`` of a position, or how many moves there are."""
+    """Return one of the ``features`` of a position, or its number of moves."""
     return move_count(position) if number == MOVE_COUNT else features(position)[number]
 
 
 def move_count(position: Any) -> int:
-    """How many moves a position has."""
+    """Return the number of moves of a position."""
     return int(moves(position, [0] * (most_moves(position) + MOVES_ROOM), 0))
 
 
@@ -189,7 +186,7 @@ def _compiled_move_count(position: Any) -> Any:
 
 
 def levels_of(patterns: Any, position: Any) -> Any:
-    """The numbers of the terms of a position."""
+    """Return the numbers of the terms of a position."""
     raise NotImplementedError
 
 
@@ -210,23 +207,23 @@ def _compiled_levels_of(patterns: Any, position: Any) -> Any:
 
 @functools.cache
 def seen_by_first(cls: Any, field: int) -> Any:
-    """A function that makes of a position one in which a field is cleared; -1: the same."""
+    """Return a function that clears a field of a position; with ``NONE`` it changes nothing."""
     text = "position" if field == NONE else f"position._replace({cls._fields[field]}=False)"
     return usable_in_compiled_code(eval(f"lambda position: {text}"))
 
 
 def stones_of(patterns: Any, position: Any) -> int:
-    """How many bits are set, or cells not empty: the stage of the game depends on it."""
+    """Return how many bits are set, or cells not empty: the stage of the game depends on it."""
     raise NotImplementedError
 
 
 def numbers_of(patterns: Any, position: Any) -> tuple[int, ...]:
-    """The numbers of all windows and terms of a position."""
+    """Return the numbers of all windows and terms of a position."""
     raise NotImplementedError
 
 
 def begins_of(patterns: Any) -> tuple[int, ...]:
-    """Where the weights of each window and term begin."""
+    """Return where the weights of each window and term begin."""
     raise NotImplementedError
 
 
@@ -299,7 +296,7 @@ def _compiled_begins_of(patterns: Any) -> Any:
 
 @compiled(inline=False)
 def pattern_score(patterns, position, slot):
-    """The sum of the weights of a position's windows and terms; nothing is kept in a *slot*."""
+    """Return the sum of the weights of a position's windows and terms; *slot* is unused."""
     stages = integer_at(address_of(patterns) + 8 * STAGES)
     weights = integer_at(stages + 8 * int(stones_of(patterns, position)))
     total = sum_of_shorts(weights, begins_of(patterns), numbers_of(patterns, position))
@@ -313,7 +310,8 @@ Places = Annotated[Any, types.Array(types.int32, 1, "C")]
 def write_places(example: Position, evaluation: Evaluator, words: Words, found: Places) -> None:
     """Write the places of the weights of all windows of each position packed in *words*.
 
-    A position takes a row of *found*: its number of stones, and a place for each window and term.
+    Each position fills a row of *found*: its number of stones, and a place for each window and
+    term.
     """
     begins = begins_of(evaluation)
     each = 1 + len(begins)

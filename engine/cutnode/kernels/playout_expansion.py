@@ -1,4 +1,4 @@
-"""Expansion in Monte Carlo tree search: what is known of a node without play, and its children."""
+"""Expansion in Monte Carlo tree search: bounds known without playouts, and children."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from cutnode.kernels.reference import is_draw, report_violation
 from cutnode.kernels.tablebase_scores import tablebase_value
 
 UNIFORM, BY_ORDER, BY_EVALUATION = range(len(PRIORS))
-"""The numbers of priors."""
+"""Kinds of priors, in the order of ``PRIORS``."""
 
 
 # Bounds
@@ -63,7 +63,7 @@ UNIFORM, BY_ORDER, BY_EVALUATION = range(len(PRIORS))
 
 @compiled
 def own_bounds(node, nodes):
-    """The bounds of a node for the player who moves there."""
+    """Return the bounds of a node for the player who moves there."""
     lower, upper = np.int64(nodes[node].lower), np.int64(nodes[node].upper)
     if nodes[node].same:
         return lower, upper
@@ -72,7 +72,7 @@ def own_bounds(node, nodes):
 
 @compiled
 def set_own_bounds(position, node, lower, upper, nodes, arms):
-    """Tighten the bounds of a node, given for the player who moves there; return if they change."""
+    """Tighten a node's bounds by bounds for the player who moves there; return if they change."""
     if not nodes[node].same:
         lower, upper = -upper, -lower
     lower = max(lower, np.int64(nodes[node].lower))
@@ -83,7 +83,7 @@ def set_own_bounds(position, node, lower, upper, nodes, arms):
     nodes[node].upper = upper
     if is_settled(position, lower, upper):
         arms[node].next = NOWHERE
-        # What is known exactly takes the place of all samples.
+        # An exact value replaces all samples.
         if nodes[node].visits > 0:
             set_average(node, settled_worth(position, lower, upper), nodes, arms)
     return True
@@ -91,7 +91,7 @@ def set_own_bounds(position, node, lower, upper, nodes, arms):
 
 @compiled
 def set_average(node, average, nodes, arms):
-    """Set the worth of a node, and let selection see it."""
+    """Set the mean result of a node, for selection as well."""
     nodes[node].average = average
     if arms[node].mean != USELESS:
         arms[node].mean = np.float32(average)
@@ -102,7 +102,7 @@ def set_average(node, average, nodes, arms):
 
 @compiled
 def look_at(position, node, ply, steps, memory, nodes, arms):
-    """Find out what is known of a position without search; return whether bounds change."""
+    """Find what is known of a position without search; return whether its bounds change."""
     nodes[node].kind = OPEN
     over, value = outcome(position)
     if over:
@@ -128,7 +128,7 @@ def look_at(position, node, ply, steps, memory, nodes, arms):
 
 @compiled
 def tighten_by_game(position, node, memory, nodes, arms):
-    """Tighten the bounds of a node by those that its game knows; return whether they change."""
+    """Tighten a node's bounds by ``bounds`` and ``endgame``; return whether they change."""
     lower, upper = bounds(position, -INFINITE, INFINITE)
     if not is_settled(position, lower, upper):
         solved, value, visited = endgame(position, -INFINITE, INFINITE)
@@ -169,7 +169,7 @@ def list_children(position, ply, memory):
 
 @compiled
 def shuffle(count, memory):
-    """Put the listed moves into random order: those that were not tried are tried in this one."""
+    """Shuffle the listed moves: untried moves are tried in this order."""
     for at in range(count - 1, 0, -1):
         other = below(draw(memory), at + 1)
         move = memory.moves[at]
@@ -179,7 +179,7 @@ def shuffle(count, memory):
 
 @compiled
 def guessed_worth(position, over, value, evaluation):
-    """The worth of a position without play: by its *value* if the game is *over*."""
+    """Return a position's worth without a rollout: by its *value* if *over*, else by estimate."""
     if over:
         return worth(position, value)
     return estimated_worth(position, estimate(evaluation, position))
@@ -187,7 +187,7 @@ def guessed_worth(position, over, value, evaluation):
 
 @compiled
 def set_priors(first, count, sums):
-    """Make priors of the scores that children were given: the softmax of standard scores."""
+    """Turn the scores of children into priors: the softmax of their standard scores."""
     mean, squares = 0.0, 0.0
     for child in range(first, first + count):
         mean += sums[child].prior
@@ -215,7 +215,7 @@ def expand(
     sums: Sums,
     pool: Numbers,
 ) -> int:
-    """Make the children of a node; return 0 if there are none, or no room, and 2 if one is over."""
+    """Make a node's children; return 0 if there are none or no room, 2 if one is over, else 1."""
     count = list_children(position, ply, memory)
     if count == 0:
         return 0
@@ -248,7 +248,7 @@ def expand(
             sums[child].estimate = 0.0
             sums[child].rave_visits = 0.0
             sums[child].rave_mean = 0.0
-        # A win at once is seen before anything is played at random.
+        # See an immediate win before any rollout.
         over, value = outcome(reached)
         if over:
             found = 2

@@ -1,16 +1,16 @@
 """The tree of Monte Carlo tree search: its nodes, the room for them, and copies of it.
 
-The tree is three arrays, and the children of a node are a block of them.  Selection reads their
-*arms*, 16 bytes each and all it needs: time goes by the lines of memory that a playout waits for.
-Of the nodes on its line, 32 bytes more; and *sums* hold what only some searches use.  All numbers
-of a node are seen by the *chooser*, the player who moves at its parent; so the numbers of siblings
-compare, and ``same`` says whether he moves at the node as well.  Node 0 is none, node 1 the root.
-A tree node is a line of play, not a position: what repeats on the line is known, and positions that
-several lines reach are several nodes.
+The tree is three arrays, in which the children of a node are a block.  Selection reads only their
+*arms*, 16 bytes each: speed depends on how many cache lines a playout waits for.  Of each node on
+its line a playout reads 32 bytes more; *sums* hold what only some searches use.  All numbers of a
+node are from the point of view of the *chooser*, the player who moves at its parent, so the numbers
+of siblings are comparable; ``same`` says whether he moves at the node as well.  Node 0 means none,
+and node 1 is the root.  A node is a line of play, not a position: repetitions on the line are
+known, and a position that several lines reach has several nodes.
 
-Each thread takes nodes from a part of the arrays that is its own.  When they are full, the tree is
-copied into others, without the children of nodes that were visited least (:func:`copy_tree`); so is
-the part that is left after a move.
+Each thread takes nodes from its own part of the arrays.  When they are full, the tree is copied
+into new arrays without the children of the least visited nodes (:func:`copy_tree`); the subtree
+that is left after a move is copied in the same way.
 """
 
 from __future__ import annotations
@@ -27,41 +27,41 @@ from cutnode.kernels.table import work_for
 
 ARM = np.dtype(
     [
-        ("mean", np.float32),  # worth of its playouts, or UNTRIED, or USELESS
-        ("explore", np.float32),  # what the bonus is multiplied by: less for more visits
-        ("first", np.int32),  # of the children; 0: none yet
+        ("mean", np.float32),  # mean result of its playouts, or UNTRIED, or USELESS
+        ("explore", np.float32),  # factor of the parent's bonus: less for more visits
+        ("first", np.int32),  # first child; 0: none yet
         ("move", np.uint16),  # or the number of an outcome of chance
-        ("next", np.uint16),  # of the children: the one that the next playout goes to, or NOWHERE
+        ("next", np.uint16),  # number of the child that the next playout visits, or NOWHERE
     ],
     align=True,
 )
-"""An arm of the bandit that a node is: what selection reads of each child."""
+"""An arm of the bandit: the data of a child that selection at its parent reads."""
 
 NODE = np.dtype(
     [
-        ("average", np.float64),  # worth of its playouts, exactly; 0 before the first
+        ("average", np.float64),  # mean result of its playouts in full precision; 0 at first
         ("visits", np.int64),
-        ("bonus", np.float32),  # of exploring, for its children
+        ("bonus", np.float32),  # exploration bonus for its children
         ("lower", np.int16),  # bounds of the value
         ("upper", np.int16),
-        ("count", np.uint16),  # of the children
+        ("count", np.uint16),  # number of children
         ("same", np.uint8),
         ("kind", np.uint8),
     ],
     align=True,
 )
-"""What else a playout reads of the nodes that it visits."""
+"""The further data that a playout reads of the nodes that it visits."""
 
 SUMS = np.dtype(
     [
         ("prior", np.float64),  # or the probability of an outcome
-        ("estimate", np.float64),  # in units of worth, by minimax
+        ("estimate", np.float64),  # minimax of the estimates below, in units of worth
         ("rave_visits", np.float64),
         ("rave_mean", np.float64),
     ],
     align=True,
 )
-"""What else is known of a node; of one whose numbers nobody needs, these are not written."""
+"""The data of a node that only some searches use; other searches do not write them."""
 
 Nodes = Annotated[Any, records(lambda cls: NODE)]
 Arms = Annotated[Any, records(lambda cls: ARM)]
@@ -70,25 +70,24 @@ Sums = Annotated[Any, records(lambda cls: SUMS)]
 ROOT = 1
 
 NEW, OPEN, OVER, CHANCE = range(4)
-"""Kinds of nodes: not looked at yet; looked at; the game is over there; chance decides."""
+"""Kinds of nodes: not looked at yet; looked at; game over; chance node."""
 
 UNTRIED = np.float32(1e30)
 """The mean of a node before its first playout: UCT tries it before all others."""
 
 USELESS = np.float32(-1e30)
-"""The mean of a node that is lost, or no better than what another child is proven to be worth."""
+"""The mean of a node that is lost, or proven to be no better than one of its siblings."""
 
 FREE, CAPACITY, TOLD = range(3)
 POOL = 3
-"""The numbers that threads share: the first node that no thread has taken; how many there are;
-why all of them have to end, or ``RUNNING``."""
+"""The numbers that threads share: the first node that no thread has taken; the number of nodes;
+the reason for all threads to stop, or ``RUNNING``."""
 
 CHUNK = 256
-"""A thread takes so many nodes at once."""
+"""The number of nodes that a thread takes at once."""
 
 NOWHERE = 65535
-"""The next child of a node that is settled, or has no children yet: a playout ends there, or makes
-them."""
+"""The *next* of a node that is settled, where a playout ends, or that has no children yet."""
 
 
 # Room for nodes
@@ -104,7 +103,7 @@ def give_up(start, end, arms):
 
 @compiled
 def take_nodes(count, memory, arms, pool):
-    """Return the first of so many free nodes, or 0 if there are not as many."""
+    """Return the first of *count* free nodes, or 0 if there is no room."""
     if memory.next + count > memory.end:
         part = max(count, CHUNK)
         start = fetch_add(pool, FREE, part)
@@ -123,7 +122,7 @@ def take_nodes(count, memory, arms, pool):
 
 @compiled
 def make_node(node, move, same, nodes, arms):
-    """Make a node of which nothing is known yet."""
+    """Initialize a new node."""
     arms[node].mean = UNTRIED
     arms[node].explore = np.float32(1.0)
     arms[node].first = 0
@@ -166,7 +165,7 @@ def copy_node(nodes, arms, sums, node, new_nodes, new_arms, new_sums, place):
 
 @compiled
 def forget_proof(node, nodes, arms):
-    """Forget what is proven of a node."""
+    """Forget a node's proven bounds."""
     nodes[node].lower = -INFINITE
     nodes[node].upper = INFINITE
     if arms[node].first == 0:
@@ -188,12 +187,12 @@ def copy_tree(
     new_arms: Arms,
     new_sums: Sums,
 ) -> int:
-    """Copy the tree below a root into other arrays; return the first node that is free there.
+    """Copy the tree below a root into other arrays; return the first free node there.
 
-    Nodes of fewer than *least* visits lose their children.  *forget* what is proven: it
-    may have depended on repetitions of positions that are no longer on the line.
+    Nodes with fewer than *least* visits lose their children.  *forget* drops proven bounds: they
+    may depend on repetitions of positions that are no longer on the line.
     """
-    # The copies are the queue of what is to be copied (C. Cheney 1970).
+    # The copies are the queue of nodes whose children are still to be copied (C. Cheney 1970).
     copy_node(nodes, arms, sums, root, new_nodes, new_arms, new_sums, np.int64(ROOT))
     at, free = np.int64(ROOT), np.int64(ROOT + 1)
     while at < free:
@@ -215,9 +214,10 @@ def copy_tree(
 
 @kernel
 def visits_kept(nodes: Nodes, arms: Arms, end: int, most: int, counts: Numbers) -> int:
-    """The least power of two so that nodes of so many visits have at most *most* children.
+    """Return the least visits, a power of two, with which nodes may keep their children.
 
-    Of the nodes before *end*; *counts* is room for 64 numbers, all 0.
+    All nodes before *end* with at least as many visits have *most* children or fewer in total.
+    *counts* has room for 64 numbers, all 0.
     """
     kept = np.int64(0)
     for node in range(ROOT, end):
@@ -235,9 +235,9 @@ def visits_kept(nodes: Nodes, arms: Arms, end: int, most: int, counts: Numbers) 
 def find_node(
     position: Position, target: Position, node: int, left: int, nodes: Nodes, arms: Arms
 ) -> int:
-    """The most visited node of a position, at most *left* plies below a node; 0 if there is none.
+    """Return the most visited node of a position, at most *left* plies below a node; 0: none.
 
-    *position* is that of the node, and *target* the one that is looked for.
+    *position* is the position of the node, and *target* the one to find.
     """
     if position == target:
         return node

@@ -1,13 +1,15 @@
-"""Playouts of Monte Carlo tree search: random play from a position to the end of the game.
+"""Rollouts of Monte Carlo tree search: random play from a position to the end of the game.
 
-Values.  A playout counts in units of *worth*, from -1 to 1 for the player who moves where it
-begins.  In a ``DECISIVE`` game a win is worth 1, a draw 0, a loss -1; in any other the value
-divided by ``VALUE_LIMIT``.  Where a playout is cut off, an estimate decides: in a ``DECISIVE`` game
-by the logistic function of ``evaluate / UNIT``, and otherwise as a value.
+Values.  The result of a playout is in units of *worth*, from -1 to 1 for the player who moves where
+it begins.  In a ``DECISIVE`` game a win is worth 1, a draw 0, a loss -1; in any other game the
+value is divided by ``VALUE_LIMIT``.  Where a rollout is cut off, an estimate decides: in a
+``DECISIVE`` game the logistic function of ``evaluate / UNIT``, and otherwise the estimate as a
+value.
 
-Random numbers are those of SplitMix64 (G. Steele et al., "Fast splittable pseudorandom number
-generators", 2014): a counter, scattered.  One in a range is the high half of a product (D. Lemire,
-"Fast random integer generation in an interval", 2019); its bias, a part in 2**48, does not matter.
+Random numbers come from SplitMix64 (G. Steele et al., "Fast splittable pseudorandom number
+generators", 2014): a counter, scattered.  A number in a range is the high half of a product
+(D. Lemire, "Fast random integer generation in an interval", 2019); its bias, one part in 2**48,
+does not matter.
 """
 
 from __future__ import annotations
@@ -49,16 +51,16 @@ from cutnode.kernels.scores import is_decisive
 from cutnode.kernels.tablebase_scores import tablebase_fields
 
 MOST_TREE_PLIES = 1024
-"""No line in a tree gets longer than this."""
+"""The longest line in a tree, in plies."""
 
 PLAYED = 1 << 16
-"""So many numbers of moves there are."""
+"""The number of different moves."""
 
 LISTED_VISITS = 4096
-"""Weights of exploration after fewer visits are listed."""
+"""The number of visits below which exploration weights are precomputed."""
 
 ESTIMATE_UNIT = 100
-"""The ``UNIT`` of a decisive game that does not say it."""
+"""The ``UNIT`` of a decisive game that does not define one."""
 
 COUNTERS = ("playouts", "nodes", "expansions", "rollouts", "rollout_plies", "cut_off", "deepest")
 """Counters: fields of the memory (see ``cutnode.search.results``)."""
@@ -70,13 +72,13 @@ ALL_BITS = Bits(WORD)
 
 
 def most_plies(cls: Any) -> int:
-    """Return the plies of the longest line in a tree of the game of a class."""
+    """Return the longest line, in plies, in a tree of a position class's game."""
     return min(game_constant(cls, "MAX_PLIES", 512), MOST_TREE_PLIES)
 
 
 @functools.cache
 def playout_dtype(cls: Any) -> np.dtype[Any]:
-    """The memory of a thread of Monte Carlo tree search: control, options, counters, stacks."""
+    """Return the layout of a thread's memory: control, options, counters, stacks."""
     plies = most_plies(cls)
     most = game_constant(cls, "MAX_MOVES", 256)
     fields: list[Any] = [
@@ -84,39 +86,39 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("playout_limit", np.int64),
         ("node_limit", np.int64),
         ("plies", np.int64),  # no line in the tree gets longer than this
-        ("shared", np.int64),  # other threads search the same tree
-        # What the search does: see cutnode.search.options.
+        ("shared", np.int64),  # whether other threads search the same tree
+        # Options: see cutnode.search.options.
         ("puct", np.int64),
-        ("priors", np.int64),  # the number of one of cutnode.contract.choices.PRIORS
+        ("priors", np.int64),  # index into cutnode.contract.choices.PRIORS
         ("exploration", np.float64),
         ("rave", np.float64),
         ("minimax", np.float64),
         ("greed", np.float64),
         ("use_bounds", np.int64),
-        ("results_only", np.int64),  # random play may be drawn by its result
-        ("mixed", np.int64),  # selection takes more than means
-        ("everywhere", np.int64),  # all nodes of a line take more than a result
+        ("results_only", np.int64),  # whether a rollout's result may be drawn at once
+        ("mixed", np.int64),  # whether selection uses more than means
+        ("everywhere", np.int64),  # whether backup takes more than the result to all nodes
         ("cut_after", np.int64),
         *((name, np.int64) for name in COUNTERS),
-        ("bonuses", np.float32, (LISTED_VISITS,)),  # roots of the logarithms of visits
-        ("explores", np.float32, (LISTED_VISITS,)),  # one by the roots of visits
-        ("random", np.uint64),
-        ("lowest", np.float64),  # of what playouts were worth to the mover at the root
-        ("highest", np.float64),
-        ("next", np.int64),  # this thread may use the nodes from here on ...
-        ("end", np.int64),  # ... to here
-        ("root_excluded", np.int64),  # so many root moves are not searched
+        ("bonuses", np.float32, (LISTED_VISITS,)),  # square roots of the logarithms of visits
+        ("explores", np.float32, (LISTED_VISITS,)),  # 1 / square roots of visits
+        ("random", np.uint64),  # state of the generator
+        ("lowest", np.float64),  # lowest result of a playout, for the root's mover
+        ("highest", np.float64),  # highest one
+        ("next", np.int64),  # first node that this thread may use
+        ("end", np.int64),  # end of the nodes that it may use
+        ("root_excluded", np.int64),  # number of root moves that are not searched
         ("root_excluded_moves", np.int64, (most,)),
-        ("who", np.int64),  # moves where the line of a playout in the tree ends: as at the root?
+        ("who", np.int64),  # who moves where a playout leaves the tree; 0: the root's mover
         ("result", np.float64),  # of the playout, for that player
-        ("changed", np.int64),  # so have the bounds of that node
-        ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
-        ("before", np.int64),  # so many positions of the path come before the root
+        ("changed", np.int64),  # whether the bounds of that node have changed
+        ("violation", np.uint64, (words_each(cls),)),  # a position that breaks the contract
+        ("before", np.int64),  # number of positions of the path before the root
         ("path", np.uint64, (MOST_BEFORE + plies + 2,)),
         ("visited", np.uint64, (plies + 2,)),  # the nodes of the line
         *tablebase_fields(cls),
         ("moves", np.int64, (most + MOVES_ROOM,)),
-        ("played", np.int64, (2 * PLAYED,)),  # by each player: in which playout last
+        ("played", np.int64, (2 * PLAYED,)),  # last playout in which each player made each move
     ]
     return np.dtype(fields, align=True)
 
@@ -124,7 +126,7 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
 PlayoutMemory = Annotated[Any, record(playout_dtype)]
 
 
-# What values are worth
+# Worth
 
 
 @derived
@@ -148,35 +150,35 @@ def estimated_worth(cls: type) -> Callable[..., Any]:
 
 @derived
 def is_won_or_lost(cls: type) -> Callable[..., Any]:
-    """``is_won_or_lost(position)``: whether of values of this game only the sign matters."""
+    """``is_won_or_lost(position)``: whether only the sign of this game's values matters."""
     answer = is_decisive(cls)
     return lambda position: answer
 
 
 @derived
 def knows_order(cls: type) -> Callable[..., Any]:
-    """``knows_order(position)``: whether its game says how promising moves look."""
+    """``knows_order(position)``: whether its game defines ``order``."""
     answer = defines(cls, "order")
     return lambda position: answer
 
 
 @derived
 def draws_moves(cls: type) -> Callable[..., Any]:
-    """``draws_moves(position)``: whether its game draws random moves itself."""
+    """``draws_moves(position)``: whether its game defines ``random_move``."""
     answer = defines(cls, "random_move")
     return lambda position: answer
 
 
 @derived
 def draws_results(cls: type) -> Callable[..., Any]:
-    """``draws_results(position)``: whether its game draws the result of random play at once."""
+    """``draws_results(position)``: whether its game defines ``random_result``."""
     answer = defines(cls, "random_result")
     return lambda position: answer
 
 
 @compiled
 def is_settled(position, lower, upper):
-    """Return whether bounds leave nothing to find out: one value, or who wins if that is all."""
+    """Return whether bounds settle a position: a single value, or the winner in decisive games."""
     if is_won_or_lost(position):
         return lower > 0 or upper < 0 or lower == upper
     return lower == upper
@@ -184,7 +186,7 @@ def is_settled(position, lower, upper):
 
 @compiled
 def settled_worth(position, lower, upper):
-    """The worth of a position whose bounds settle it."""
+    """Return the worth of a position that its bounds settle."""
     return worth(position, lower if lower > 0 or lower == upper else upper)
 
 
@@ -201,19 +203,19 @@ def draw(memory):
 
 @compiled
 def below(word, count):
-    """A random number in ``range(count)``."""
+    """Return a random number in ``range(count)``."""
     return np.int64(high_product(word, Bits(count)))
 
 
 @compiled
 def fraction(word):
-    """A random number from 0 to 1, 1 not included."""
+    """Return a random number from 0 to 1, 1 not included."""
     return np.float64(word >> Bits(11)) * 2.0**-53
 
 
 @compiled
 def sampled_outcome(position, memory):
-    """Return the number of an outcome of a chance event, drawn by the probabilities."""
+    """Return the number of an outcome of a chance event, drawn by its probability."""
     at = fraction(draw(memory))
     last = 0
     for index in range(chance(position)):
@@ -231,7 +233,7 @@ def sampled_outcome(position, memory):
 
 @compiled
 def greedy_move(position, count, memory):
-    """The listed move that the game's order likes best, a random one of those if there are more."""
+    """Return the listed move that ``order`` scores highest, a random one among equals."""
     best, chosen, ties = -(1 << 40), memory.moves[0], 0
     for at in range(count):
         move = memory.moves[at]
@@ -247,7 +249,7 @@ def greedy_move(position, count, memory):
 
 @compiled
 def rollout_move(position, memory):
-    """A move of random play, or ``NO_MOVE`` if the game breaks the contract."""
+    """Return a move of the rollout policy, or ``NO_MOVE`` if the game breaks the contract."""
     if memory.use_bounds:
         move = forced(position)
         if move != NO_MOVE:
@@ -267,7 +269,7 @@ def rollout_move(position, memory):
 
 @compiled
 def known_worth(position, memory):
-    """Return whether the end of the game, or a proof if they are used, ends random play."""
+    """Return whether the end of the game, or bounds if used, end a rollout, and the worth if so."""
     over, value = outcome(position)
     if over:
         return True, worth(position, value)
@@ -283,14 +285,14 @@ def known_worth(position, memory):
 
 @kernel
 def roll_out(position: Position, evaluation: Evaluator, who: int, memory: PlayoutMemory) -> float:
-    """The worth, for the mover, of what random play from a position leads to.
+    """Return the result of a rollout from a position, for its mover.
 
-    *who* is 0 if he is the mover at the root, else 1.  The game is not over.
+    *who* is 0 if he is the mover at the root, else 1.  The game must not be over.
     """
     if draws_results(position):
         if memory.results_only:
             memory.rollouts += 1
-            memory.rollout_plies += 1  # one position more is looked at, that of the end
+            memory.rollout_plies += 1  # one more position is looked at, the final one
             return worth(position, random_result(position, draw(memory)))
     sign = 1.0
     plies = 0

@@ -1,7 +1,7 @@
-"""Looking positions up in a tablebase, and comparing its entries, in compiled code.
+"""Compiled lookups in a tablebase, and the verification of its entries.
 
-The functions for searches take positions whose game has an ``index`` or was enumerated; tables that
-are not there are no fault for them.
+Lookups take positions whose game has an ``index`` or was enumerated; a missing table is no error
+for them.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from cutnode.kernels.tablebase import (
 )
 
 ABSENT = 1 << 20
-"""Of a position of which the tables say nothing."""
+"""The code of a position about which the tables say nothing."""
 
 LOOKUP = np.dtype(
     [
         ("stop", np.int64),
         ("thread", np.int64),
         ("threads", np.int64),
-        ("layer", np.int64),  # that is compared; beyond all layers to look a position up
+        ("layer", np.int64),  # the layer to compare; beyond all layers for a lookup
         ("conversion", np.int64),  # see cutnode.kernels.retrograde
         ("signs", np.int64),  # whether only win, draw and loss are kept
         ("through", np.int64),
         ("irregular", np.int64),
-        ("done", np.int64),  # indices
-        ("compared", np.int64),  # positions
-        ("wrong", np.int64),
-        ("first_wrong", np.int64),  # 1 more than the first index with an entry that is wrong
+        ("done", np.int64),  # indices done
+        ("compared", np.int64),  # positions compared
+        ("wrong", np.int64),  # wrong entries
+        ("first_wrong", np.int64),  # 1 more than the first index with a wrong entry
         ("fault", np.int64),
         ("fault_layer", np.int64),
     ],
@@ -66,7 +66,7 @@ def probe_code(
     codes: Codes,
     room: int,
 ) -> int:
-    """Return the code of a position, ``ABSENT`` if the tables do not say it; *codes* are empty."""
+    """Return the code of a position, or ``ABSENT`` if the tables have none; *codes* is empty."""
     over, value = outcome(position)
     if over:
         return 1 if value > 0 else -1 if value < 0 else 0
@@ -90,7 +90,7 @@ def probe_points(
     codes: Codes,
     room: int,
 ) -> int:
-    """Return the value of any position in points, ``ABSENT`` if the tables do not say it."""
+    """Return the value of a position in points, or ``ABSENT`` if the tables have none."""
     over, value = outcome(position)
     if over:
         return value
@@ -114,7 +114,7 @@ def probe_value(
     values: Reals,
     room: int,
 ) -> float:
-    """Return the expected value of any position, not a number if the tables do not say it."""
+    """Return the expected value of a position, or NaN if the tables have none."""
     over, value = outcome(position)
     if over:
         return float(value)
@@ -127,7 +127,7 @@ def probe_value(
 
 @kernel
 def unpack_codes(tables: Numbers, layer: int, codes: Codes) -> None:
-    """Write what the symbols of a layer mean."""
+    """Write the meanings of the symbols of a layer."""
     for number in range(len(codes)):
         codes[number] = meaning_at(tables, layer, number)
 
@@ -141,7 +141,7 @@ def unpack_values(tables: Numbers, layer: int, values: Reals) -> None:
 
 @compiled
 def count_entry(memory, number, is_right):
-    """Count an entry that was compared; where play leads out of the tables it is wrong, too."""
+    """Count a compared entry; it is also wrong where play leaves the tables."""
     memory.compared += 1
     if not is_right or memory.fault != 0:
         memory.wrong += 1
@@ -160,7 +160,7 @@ def compare_codes(
     codes: Codes,
     room: int,
 ) -> None:
-    """Compare each code of a layer with what the moves from its position say."""
+    """Compare each code of a layer with the code backed up from its position's moves."""
     block = memory.thread
     while block << BLOCK_SHIFT < len(codes):
         if memory.stop != RUNNING:
@@ -194,7 +194,7 @@ def compare_points(
     codes: Codes,
     room: int,
 ) -> None:
-    """Compare each value in points of a layer with what the moves from its position say."""
+    """Compare each value in points of a layer with the value backed up from its moves."""
     block = memory.thread
     while block << BLOCK_SHIFT < len(codes):
         if memory.stop != RUNNING:
@@ -223,7 +223,7 @@ def compare_values(
     values: Reals,
     room: int,
 ) -> None:
-    """Compare each expected value of a layer with what chances and moves say: within the errors."""
+    """Compare each expected value of a layer with the backed-up one, within the error bounds."""
     block = memory.thread
     while block << BLOCK_SHIFT < len(values):
         if memory.stop != RUNNING:

@@ -1,16 +1,16 @@
-"""Profiles: the numbers of a search that were tuned, under a name that a game chooses.
+"""Profiles: tuned parameters of a search, under a name that a game chooses.
 
-A game says ``PROFILE = "tactical"``, or what is different in its own from the default::
+A game sets ``PROFILE = "tactical"``, or lists the parameters in which it differs from the default::
 
     PROFILE = {"order.depth": 3}
 
-The names are those of the parameters of techniques (``cutnode lab parameters`` lists them), and
-four of the exact solver's: ``solver.table_plies`` and ``solver.enhanced_plies``, the plies left
-from which a node is kept in the table, and looks all its children up there first;
-``solver.crowding``, the entries for each bucket of four after which it takes more of the table's
-memory, many where what gave way is soon found again; and ``solver.proof_share``, the part of its
-limits in which a search tries a proof.  A game that says nothing has the defaults.  What else a
-game defines, ``gain`` say, changes no number.
+The names are the parameters of techniques (``cutnode lab parameters`` lists them), and four of the
+exact solver: ``solver.table_plies`` and ``solver.enhanced_plies``, the plies left from which a node
+is kept in the table, and from which it first looks all its children up there; ``solver.crowding``,
+the entries per bucket of four after which the solver uses more of the table's memory (high values
+suit games where a replaced entry is soon found again); and ``solver.proof_share``, the part of its
+limits for which a search attempts a proof.  A game without a profile has the defaults.  Other
+definitions of a game, such as ``gain``, change no parameter.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from cutnode.kernels.techniques import TECHNIQUES, find_parameter, parameters_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """The numbers of a search that are not as their parameters say by default."""
+    """The parameters of a search that differ from their defaults."""
 
     values: Mapping[str, float] = field(default_factory=dict)
-    """By the names of parameters."""
+    """Values by the names of parameters."""
 
     quiet_leaves: bool = False
-    """The numbers presume that quiescence makes the leaves quiet.  A search without it (an exact
-    one, say) has those of ``DEFAULT`` in their place."""
+    """Whether the values assume that a quiescence search makes the leaves quiet.  A search without
+    one (such as an exact search) uses ``DEFAULT`` instead."""
 
     def suited_to(self, techniques: Iterable[str]) -> Profile:
-        """The numbers for a search with some techniques."""
+        """Return the profile for a search with the given techniques."""
         if not self.quiet_leaves or "quiescence" in techniques:
             return self
         kept = {name: value for name, value in self.values.items() if name in OF_THE_GAME}
@@ -49,9 +49,9 @@ class Profile:
     def fields(
         self, cls: Any, own: Iterable[Technique], given: Mapping[str, float]
     ) -> dict[str, float]:
-        """The numbers of a search by the fields of its memory.
+        """Return the parameters of a search by the fields of its memory.
 
-        *own* are techniques besides the engine's, and *given* values that go before the profile's.
+        *own* are techniques in addition to the engine's; *given* values override the profile's.
         """
         values = {**self.values, **given}
         unit = game_constant(cls, "UNIT", 0)
@@ -61,7 +61,7 @@ class Profile:
         }
 
     def solver_plies(self, cls: Any) -> tuple[int, int]:
-        """The plies from which the solver uses its table, and looks children up."""
+        """Return the plies left from which the solver uses its table, and looks children up."""
         table, enhanced = (self.values.get(name) for name in SOLVER_PLIES)
         return (
             plies_for(cls, TABLE_PLIES) if table is None else int(table),
@@ -70,12 +70,12 @@ class Profile:
 
     @property
     def crowding(self) -> int:
-        """The entries for each bucket after which the solver uses more of the table's memory."""
+        """The entries per bucket after which the solver uses more of the table's memory."""
         return int(self.values.get(CROWDING, HALF_FULL))
 
     @property
     def proof_share(self) -> float:
-        """The part of a search's limits of time and nodes in which it tries a proof."""
+        """The part of a search's time and node limits for which it attempts a proof."""
         return float(self.values.get(PROOF_SHARE, 0))
 
 
@@ -87,14 +87,14 @@ SOLVER = {
     CROWDING: Parameter("crowding", HALF_FULL, 1, 512, ""),
     PROOF_SHARE: Parameter("proof_share", 0.0, 0, MOST_PROOF_SHARE, ""),
 }
-"""Numbers of the exact solver; the plies are by default what suits ``MAX_MOVES``."""
+"""Parameters of the exact solver; the plies depend by default on ``MAX_MOVES``."""
 
 OF_THE_GAME = ("order.depth", "late_move_reductions.terms")
-"""Numbers that say something of the game, whatever its leaves are."""
+"""Parameters that depend on the game, whatever its leaves are."""
 
 DEFAULT = Profile()
-"""For searches whose leaves are estimated as they are, or played on with moves that nobody
-weighs."""
+"""The default: for searches that estimate leaves as they are, or whose quiescence search has noisy
+moves without a ``gain``."""
 
 TACTICAL = Profile(
     quiet_leaves=True,
@@ -126,45 +126,45 @@ TACTICAL = Profile(
         "history.most": 3200,
     },
 )
-"""For games of captures and threats, in which ``gain`` says what moves win: leaves are quiet there,
-and scores of odd and even depths alike.
+"""For games of captures and threats that define ``gain``: their leaves are quiet, and scores of odd
+and even depths are alike.
 
-Chosen by what moves of 800 positions of chess lose with 60,000 nodes, as Stockfish 15.1 sees them:
-the probability to win falls by 2.0 % on average.  With ``history.bonus`` 4 or 16 in place of 8 by
-0.1 % more (20,000 nodes); with 7 for both depths of 5, razoring, and a margin of ``null_move`` half
-as wide, by 0.21 % more.  Errors of these differences are 0.1 %.
+The values were chosen to lose the least winning probability with the moves for 800 chess positions,
+with 60,000 nodes and by the judgement of Stockfish 15.1: 2.0 % on average.  With ``history.bonus``
+4 or 16 in place of 8 it is 0.1 % more (20,000 nodes); with 7 for both depths of 5, razoring, and
+half the margin of ``null_move``, 0.21 % more.  The errors of these differences are 0.1 %.
 
-Then eleven of the numbers were moved to where SPSA by games had taken them: 2,350 pairs of games,
-each between both points of a step, with 8,000 nodes a move.  That made +19 Elo (6 to 33) in 1,500
-games more."""
+Then eleven of the values were moved to where SPSA had taken them by games: 2,350 pairs of games,
+each between both points of a step, with 8,000 nodes a move.  This gained +19 Elo (6 to 33) in 1,500
+further games."""
 
 FORMER_CONSTANTS = ("TABLE_PLIES", "ENHANCED_PLIES", "ORDER_DEPTH")
-"""Names that games gave to entries of their profile until version 0.1."""
+"""Constants that games defined until version 0.1, and that are entries of the profile now."""
 
 PROFILES = {"default": DEFAULT, "tactical": TACTICAL}
 """The profiles that a game can choose by name."""
 
 
 def scaled(parameter: Parameter, value: float, unit: int) -> float:
-    """Return a value as the memory of a search has it."""
+    """Return a parameter's value in the unit and type of the search's memory."""
     if parameter.margin:
         return int(value * unit)
     return int(value) if parameter.is_integer else value
 
 
 def plies_for(cls: Any, plies: int) -> int:
-    """The plies in which a game has as many lines as one of the usual width has in *plies*."""
+    """Return the plies in which a game has as many lines as one of usual width in *plies*."""
     width = max(game_constant(cls, "MAX_MOVES", 256), USUAL_MOVES)
     return next(n for n in range(1, plies + 1) if width**n >= USUAL_MOVES**plies)
 
 
 def profile_of(cls: Any) -> Profile:
-    """The profile that the game of a position class chooses; :class:`GameError` if it is none."""
+    """Return the profile that a position class's game chooses; :class:`GameError` if invalid."""
     for old in FORMER_CONSTANTS:
         if hasattr(module_of(cls), old) or hasattr(cls, old):
             raise GameError(
-                f"{game_name(cls)} defines {old}: write it in PROFILE instead, which has "
-                f"order.depth, {' and '.join(SOLVER)}"
+                f"{game_name(cls)} defines {old}, which is now an entry of PROFILE: "
+                f"order.depth, {' or '.join(SOLVER)}"
             )
     chosen = getattr(cls, "PROFILE", getattr(module_of(cls), "PROFILE", DEFAULT))
     if isinstance(chosen, Profile):

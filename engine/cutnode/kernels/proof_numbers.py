@@ -1,42 +1,42 @@
-"""Depth-first proof-number search (df-pn): is the value of a position at least so much?
+"""Depth-first proof-number search (df-pn): is the value of a position at least a target?
 
-A *question* is a position and a *target*: does its mover reach that value?  The proof number of a
+A *question* is a position and a *target*: does the mover reach that value?  The proof number of a
 question is the least number of open positions that have to be answered with yes to prove it, the
-disproof number the same for no; 0 is a proof, ``SOLVED`` the number of what is decided the other
-way.  A node expands the move that is nearest to a proof until one of its numbers reaches the
-threshold that its parent set, and then the parent looks again: so the search is best-first, in the
-memory of a depth-first one and a table.
+disproof number the least number to be answered with no to disprove it; a number of 0 is a proof or
+a disproof, and the other number is then ``SOLVED``.  A node expands its most-proving move until one
+of the node's numbers reaches the threshold that the parent set, and then returns to the parent:
+thus the search is best-first, but needs only the memory of a depth-first search and a table.
 
-Numbers are the mover's.  After a move that hands over, the question is the other player's: whether
-*he* reaches ``1 - target``; a proof of that is a disproof here.  After an extra turn it stays the
-same.
+Numbers are from the mover's point of view.  After a move that passes the turn, the question is the
+other player's: whether *he* reaches ``1 - target``; a proof of that is a disproof here.  After an
+extra turn the question stays the same.
 
-Over-counting.  Where lines meet again, a sum of disproof numbers counts positions twice, which can
-make an easy proof look hard.  So the largest of them is taken instead, and one for each other open
-move (T. Ueda et al., "Weak proof-number search", 2008).  Numbers only order the search: what
-is proven is proven by the rules, whatever they are, and no sum reaches ``SOLVED``.
+Overcounting.  Where lines transpose, a sum of disproof numbers counts positions twice, which can
+make an easy proof look hard.  So a node takes the largest of them, plus one for each other open
+move (T. Ueda et al., "Weak proof-number search", 2008).  Numbers only order the search: proofs
+follow from the rules whatever the numbers are, and no sum reaches ``SOLVED``.
 
-Focus.  Only the first open moves of a node, in their order, make its numbers: one, or ``FOCUS`` of
-the game, and a part of them.  Others take their turn when these are disproven, so a good order
-makes wide nodes narrow (dynamic widening: P. Henderson, "Playing and solving the game of Hex",
-2010).  Not where play can go round: there a search can turn for ever among moves that a repetition
-answers on one line only.
+Focus.  Only the first open moves of a node, in their order, count towards its numbers: one, or the
+game's ``FOCUS``, plus a fraction of all.  The others are considered once these are disproven, so a
+good move ordering makes wide nodes narrow (dynamic widening: P. Henderson, "Playing and solving the
+game of Hex", 2010).  Games with repetitions have no focus: there the search could cycle for ever
+among moves that a repetition answers on one line only.
 
-Stops.  Told to stop, the nodes of the line take in the numbers of their moves once more, from the
-last to the root, and store their own: they are those of now, and a search with the same table goes
-on where this one was.
+Stops.  When told to stop, the nodes of the line look up the numbers of their moves once more, from
+the last node to the root, and store their own: these are up to date, and a search with the same
+table resumes where this one stopped.
 
-Repetition.  A position of the line of play that comes back is a draw.  An answer that needs one
-holds on this line only (graph-history interaction): it says from which ply on the line matters to
-it, and unless that is the node's own, the table keeps it under the line's *signature*, to be found
-again by those that come the same way.  All other answers hold wherever the position is met.  This
-is the base of A. Kishimoto and M. Mueller, "A general solution to the graph history interaction
-problem" (2004), without its simulation of what was proven on another line.
+Repetition.  A position that recurs on the line of play is a draw.  An answer that depends on a
+repetition holds on this line only (graph-history interaction): it records the first ply of the line
+that it depends on, and if that lies above the node, the table keeps the answer under the line's
+*signature*, where searches that come the same way find it.  All other answers hold wherever the
+position occurs.  This is the base of A. Kishimoto and M. Mueller, "A general solution to the graph
+history interaction problem" (2004), without its simulation of proofs from other lines.
 
-Threads that share the table take the moves that another searches right now for worse than they are
+Threads that share the table take the moves that another thread is searching for worse than they are
 (virtual proof numbers: J. Pawlewicz and R. Hayward, "Scalable parallel DFPN search", 2013), and for
-each of these in the focus they may choose one more behind it.  Else two threads would go the same
-way through narrow games, whose focus is one move.
+each such move in the focus they may choose one more beyond it.  Otherwise two threads would take
+the same path through narrow games, whose focus is one move.
 
 Sources: L. V. Allis et al., "Proof-number search" (1994); A. Nagai, "Df-pn algorithm for searching
 AND/OR trees and its applications" (2002); J. Pawlewicz and L. Lew, "Improving depth-first
@@ -105,42 +105,42 @@ from cutnode.kernels.table import (
 from cutnode.kernels.tablebase_scores import tablebase_fields, tablebase_value
 
 ALWAYS = 1 << 30
-"""The ply on which an answer depends that holds on every line of play."""
+"""In place of a ply: the answer depends on none, and holds on every line of play."""
 
 UNSURE = -1
-"""The ply on which an answer depends that holds for this root and its past only."""
+"""In place of a ply: the answer depends on play before the root, and holds for this root only."""
 
 
 @functools.cache
 def proof_dtype(cls: Any) -> np.dtype[Any]:
-    """The memory of one thread that answers questions."""
+    """Return the layout of the memory of one searching thread."""
     most = game_constant(cls, "MAX_MOVES", 256)
     plies = game_constant(cls, "MAX_PLIES", 512) + 1
     room = (plies + 1) * most
     fields: list[Any] = [
         ("stop", np.int64),
         ("node_limit", np.int64),
-        ("brief", np.int64),  # whether a search that reaches it is begun anew, and keeps nothing
+        ("brief", np.int64),  # whether a search that reaches node_limit restarts, keeping nothing
         ("nodes", np.int64),
         ("plies", np.int64),  # longest line that the stacks have room for
-        ("cut", np.int64),  # whether a line was longer, and counted against the attacker
+        ("cut", np.int64),  # whether a longer line was counted against the attacker
         ("decided", np.int64),  # whether bounds decide the root
-        ("unit", np.int64),  # an advantage that doubles a first number; 0: estimates do not matter
-        ("purpose", np.uint64),  # part of all keys
-        ("target", np.int64),  # of the attacker, whose question the root's is
-        ("least", np.int64),  # what the attacker surely has where a line was decided for him
-        ("most", np.int64),  # and at most where it was decided against him
-        ("move", np.int64),  # of the root: what proves it, or is nearest to that
-        ("proof", np.int64),  # the numbers of the node that was searched last
+        ("unit", np.int64),  # advantage that doubles an initial number; 0: ignore estimates
+        ("purpose", np.uint64),  # part of every key
+        ("target", np.int64),  # of the attacker, who asks the root's question
+        ("least", np.int64),  # lower bound for the attacker on lines decided for him
+        ("most", np.int64),  # upper bound for the attacker on lines decided against him
+        ("move", np.int64),  # the root's proving or most-proving move
+        ("proof", np.int64),  # numbers of the node that was searched last
         ("disproof", np.int64),
-        ("shared", np.int64),  # whether other threads search the same with the same table
-        ("looked", np.int64),  # at so many nodes we looked last for what they have answered
-        ("unwind", np.int64),  # they have answered the node of this ply; ALWAYS: none
-        ("line", np.uint64, (plies + 1,)),  # the addresses of the nodes to here
-        ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
+        ("shared", np.int64),  # whether other threads search the same root with the same table
+        ("looked", np.int64),  # node count at the last check for other threads' answers
+        ("unwind", np.int64),  # ply of a node that another thread has answered; ALWAYS: none
+        ("line", np.uint64, (plies + 1,)),  # addresses of the nodes of the line
+        ("violation", np.uint64, (words_each(cls),)),  # a position that breaks the contract
         ("moves", np.int64, (room + MOVES_ROOM,)),
         ("ranked", np.int64, (room,)),
-        ("proofs", np.int64, (room,)),  # of the moves, for the player who has them
+        ("proofs", np.int64, (room,)),  # of the moves, for the player who makes them
         ("disproofs", np.int64, (room,)),
         ("children", np.uint64, (room * (words_each(cls) + 1),)),
         ("path", np.uint64, (plies + 1,)),
@@ -152,22 +152,22 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
 
 ProofMemory = Annotated[Any, record(proof_dtype)]
 
-# A move waits in the stacks: ``ranked`` has its word (see ``cutnode.kernels.ordering``), ``proofs``
-# and ``disproofs`` its numbers, ``children`` the position after it and that one's address.
+# The stacks hold for each move: in ``ranked`` its word (see ``cutnode.kernels.ordering``), in
+# ``proofs`` and ``disproofs`` its numbers, in ``children`` the position after it and its address.
 
 
 @compiled
 def address(position, target, memory):
-    """The scattered key of a question."""
-    # What is asked is of the part of the value that is left to play for: never below zero here.
+    """Return the scattered key of a question."""
+    # The key includes the target for the points still to play for, shifted to be non-negative.
     points, word = settled(position)
     return address_for(word, memory.purpose, target - points + 2 * INFINITE)
 
 
 @compiled
 def look(position, target, memory):
-    """Return what can be seen of a question without search, as the solver's ``resolve`` does."""
-    # Where play can go round, no position may be passed over: it could be one that comes back.
+    """Resolve a question without search as far as possible, as the solver's ``resolve`` does."""
+    # Where positions can recur, forced moves may not be skipped: a position among them may recur.
     if recurs(position):
         lower, upper = bounds(position, target - 1, target)
         decided, value = entry_cutoff(lower, upper, target - 1, target)
@@ -180,7 +180,7 @@ def look(position, target, memory):
 @compiled
 def list_moves(position, at, memory):
     """Write the moves of a node to the stack from *at* on; return the end."""
-    # Candidates are only asked for where bounds leave the value open.
+    # ``candidates`` may only be called where bounds leave the value open.
     if at == 0 and memory.decided:
         return moves(position, memory.moves, at)
     return candidates(position, memory.moves, at)
@@ -188,8 +188,8 @@ def list_moves(position, at, memory):
 
 @compiled
 def note_value(value, target, memory):
-    """Remember how clearly a line was decided: a bound of the mover, whose *target* that is."""
-    # Seen by the attacker it is a lower bound where he succeeds, and an upper one where he fails.
+    """Record by how much a line was decided: *value* is a bound for the *target*'s player."""
+    # For the attacker it is a lower bound where he succeeds, and an upper bound where he fails.
     bound = value if target == memory.target else -value
     if bound >= memory.target:
         memory.least = min(memory.least, bound)
@@ -199,7 +199,7 @@ def note_value(value, target, memory):
 
 @compiled
 def draw_since(position, child, ply, steps, memory):
-    """Return the ply whose position comes back with a move, ``ALWAYS`` if none does.
+    """Return the ply whose position recurs after a move, or ``ALWAYS`` if none does.
 
     *steps* reversible moves led to the node.
     """
@@ -219,22 +219,23 @@ def draw_since(position, child, ply, steps, memory):
 
 @compiled
 def focus(position, number):
-    """How many of so many open moves make the numbers of a node."""
+    """Return how many of *number* open moves count towards the numbers of a node."""
     return min(number, least_focus(position) + number // FOCUS_PART)
 
 
 @compiled
 def first_numbers(position, end, memory):
-    """The numbers of a position that nobody has searched yet, for its mover.
+    """Return the initial numbers of an unsearched position, for its mover.
 
-    One move is enough to prove, and all are needed to disprove (mobility), or those in the focus of
-    a game that says how many these are; an estimate shifts both.
+    One move is enough to prove it, and all are needed to disprove it (mobility), or the moves in
+    the focus if the game defines one; an estimate shifts both numbers.
     """
     proof, disproof = 1, max(list_moves(position, end, memory) - end, 1)
     if least_focus(position) > 1:
         disproof = focus(position, disproof)
     if memory.unit > 0:
-        # Doubled for each unit that the mover is behind, the other for each that he is ahead.
+        # Double the proof number for each unit that the mover is behind, or the disproof number
+        # for each unit that he is ahead.
         doublings = min(max(evaluate(position) // memory.unit, -8), 8)
         proof <<= max(-doublings, 0)
         disproof <<= max(doublings, 0)
@@ -243,11 +244,11 @@ def first_numbers(position, end, memory):
 
 @compiled
 def known_numbers(word, signature, table):
-    """Return whether a question is in the table, its numbers, and the ply they depend on."""
+    """Return whether a question is in the table, its numbers, and the ply that they depend on."""
     data = probe(table, word)
     proof, disproof = proof_of(data), disproof_of(data)
     if signature != Bits(0) and (data == Bits(0) or (proof != 0 and disproof != 0)):
-        # Of what is answered for this line only, one number is 0, and the other says the ply.
+        # In an answer for this line only, one number is 0, and the other encodes the ply.
         answer = probe(table, word ^ signature)
         if answer != Bits(0):
             if proof_of(answer) == 0:
@@ -258,7 +259,7 @@ def known_numbers(word, signature, table):
 
 @compiled
 def keep_numbers(word, signature, proof, disproof, depends, ply, work, table):
-    """Put the numbers of a node into the table: of an answer for this line only, for that."""
+    """Store the numbers of a node; an answer for this line only, under the line's signature."""
     if depends >= ply:
         store_numbers(table, word, proof, disproof, work)
     elif proof == 0:
@@ -269,7 +270,7 @@ def keep_numbers(word, signature, proof, disproof, depends, ply, work, table):
 
 @compiled(inline=False)
 def refresh(top, count, stride, memory, table):
-    """Look up the numbers of the moves of a node again, where they are not answers."""
+    """Look up the numbers of a node's open moves again."""
     for at in range(top, top + count):
         slot = top + ranked_number(memory.ranked[at])
         data = probe(table, Bits(memory.children[slot * stride + stride - 1]))
@@ -281,7 +282,7 @@ def refresh(top, count, stride, memory, table):
 
 @compiled
 def open_moves(top, count, memory):
-    """The number of moves of a node that are not disproven."""
+    """Return the number of a node's moves that are not disproven."""
     number = 0
     for at in range(top, top + count):
         number += memory.proofs[top + ranked_number(memory.ranked[at])] != SOLVED
@@ -290,7 +291,7 @@ def open_moves(top, count, memory):
 
 @compiled(inline=False)
 def nearest_move(top, count, live, memory):
-    """The nearest to a proof of the first *live* open moves, and the second least number."""
+    """Return the most-proving of the first *live* open moves, and the second least number."""
     best, least, second = -1, SOLVED, SOLVED
     for at in range(top, top + count):
         number = memory.proofs[top + ranked_number(memory.ranked[at])]
@@ -306,7 +307,7 @@ def nearest_move(top, count, live, memory):
 
 @compiled(inline=False)
 def look_around(ply, memory, table):
-    """Find out whether another thread has answered a node of the line to here, the first."""
+    """Find the first node of the line that another thread has answered, if there is one."""
     memory.looked = memory.nodes
     for above in range(ply):
         data = probe(table, memory.line[above])
@@ -317,10 +318,10 @@ def look_around(ply, memory, table):
 
 @compiled
 def make_moves(position, target, ply, steps, top, memory, table):
-    """Make the moves of a node and put those that are open into the stacks, the likely ones first.
+    """Make the moves of a node, and push the open ones onto the stacks, the most promising first.
 
-    Returns the end of the moves and the number of open ones, whether one of the others proves the
-    node, and the ply that the others' answers depend on.
+    Return the end of the moves, the number of open ones, whether one of the decided moves proves
+    the node, and the ply that the decided moves depend on.
     """
     end = list_moves(position, top, memory)
     if not 0 < end - top <= most_moves(position):
@@ -371,9 +372,9 @@ def make_moves(position, target, ply, steps, top, memory, table):
 
 @compiled
 def first_look(position, ply, top, count, end, here, memory, table):
-    """Look up the open moves of a node, or estimate their numbers.
+    """Look up the numbers of a node's open moves, or initialise them.
 
-    Returns whether one is answered that proves the node, and the ply that the answers depend on.
+    Return whether an answered move proves the node, and the ply that the answers depend on.
     """
     stride = width(position) + 1
     proven = False
@@ -414,9 +415,9 @@ def proof_node(
 ) -> int:
     """Search a question until one of its numbers reaches its threshold, or it is answered.
 
-    The numbers are left in ``memory.proof`` and ``memory.disproof``.  Returns the first ply of the
-    line that an answer depends on.  The question is open: the caller has looked.  *word* is its
-    address; the stacks are free from *top* on; *steps* reversible moves led here.
+    The numbers are left in ``memory.proof`` and ``memory.disproof``.  Return the first ply of the
+    line that an answer depends on.  The caller has checked that the question is open.  *word* is
+    its address; the stacks are free from *top* on; *steps* reversible moves led here.
     """
     # Step 1. Count the node, and stop if told to.
     memory.nodes += 1
@@ -428,7 +429,7 @@ def proof_node(
         look_around(ply, memory, table)
     if memory.stop != RUNNING or memory.unwind < ply:
         return ALWAYS
-    # A line without end proves nothing for the attacker.
+    # A line that is too long counts against the attacker.
     if ply >= memory.plies:
         memory.cut = 1
         failed = target == memory.target
@@ -442,31 +443,32 @@ def proof_node(
         here = mix(above ^ word)
         memory.signatures[ply + 1] = here
 
-    # Step 2. Make the moves.  One that is decided needs no place: it proves the node, or it fails.
+    # Step 2. Make the moves.  A decided one takes no place on the stacks: it proves the node or
+    # fails.
     end, count, proven, depends = make_moves(position, target, ply, steps, top, memory, table)
     if memory.stop != RUNNING:
         return ALWAYS
 
-    # Step 3. Look the others up, or estimate their numbers.
+    # Step 3. Look up the numbers of the open moves, or initialise them.
     stride = width(position) + 1
     if not proven:
         proven, since = first_look(position, ply, top, count, end, here, memory, table)
         depends = since if proven else min(depends, since)
 
-    # Step 4. Search the move that is nearest to a proof, until a threshold is reached.
+    # Step 4. Search the most-proving move, until a threshold is reached.
     proof, disproof = 0, SOLVED
     seen = memory.nodes
     memory.line[ply] = word
-    # In small nodes it costs more to look after other threads than it saves.
+    # At small nodes, watching other threads costs more than it saves.
     large = memory.shared != 0 and work_of(probe(table, word)) >= SHARED_WORK
     while not proven:
         if memory.shared and not large:
             large = memory.nodes - before >= 1 << SHARED_WORK
-        # What was searched elsewhere meanwhile may have changed the numbers of moves.
+        # Searches elsewhere may have changed the numbers of moves meanwhile.
         if memory.nodes - seen > (SHARED_REFRESH if large else REFRESH_NODES):
             seen = memory.nodes
             refresh(top, count, stride, memory, table)
-        # Of moves that another thread searches right now the numbers are taken for worse.
+        # Moves that another thread is searching get a worse, virtual proof number.
         best, least, second, nearest = -1, SOLVED, SOLVED, SOLVED
         widest, unsolved, offered = 0, 0, 0
         live = count
@@ -481,7 +483,8 @@ def proof_node(
                 nearest = min(nearest, number)
                 widest = max(widest, memory.disproofs[slot])
                 unsolved += 1
-            # Marks are written all the time, and slow to read: only of moves that they can put off.
+            # Marks change all the time and are slow to read: read them only where they can defer a
+            # move.
             marked = large and number < second
             if marked and is_marked(table, memory.children[slot * stride + stride - 1]):
                 number = min(VIRTUAL_FACTOR * number + 1, SOLVED - 1)
@@ -503,14 +506,15 @@ def proof_node(
         if proof >= most_proof or disproof >= most_disproof:
             break
         if least >= most_proof:
-            # Only what others search is left: help them.
+            # Other threads are searching all moves that are left: help them.
             best, second = nearest_move(top, count, live, memory)
         move_word = memory.ranked[best]
         slot = top + ranked_number(move_word)
         again = ranked_again(move_word)
         child = unpack(memory.children, slot * stride, position)
         child_word = Bits(memory.children[slot * stride + stride - 1])
-        # A little more than the second best (1 + epsilon): to and fro costs more than it saves.
+        # Allow more than the second best number (1 + epsilon): switching back and forth costs more
+        # than it saves.
         first = min(most_proof, second + second // EPSILON_PART + 1)
         last = SOLVED if most_disproof == SOLVED else most_disproof - (unsolved - 1)
         child_steps = 0
@@ -533,14 +537,14 @@ def proof_node(
         if memory.unwind < ply:
             return ALWAYS
         if memory.stop != RUNNING or memory.unwind == ply:
-            # Another thread has answered this very question, or the search is told to stop.
+            # Another thread has answered this very question, or the search has been told to stop.
             memory.unwind = ALWAYS
             data = probe(table, word)
             if data != Bits(0) and (proof_of(data) == 0 or disproof_of(data) == 0):
                 memory.proof, memory.disproof = proof_of(data), disproof_of(data)
                 return ALWAYS
             if memory.stop != RUNNING:
-                most_proof = 0  # a threshold that is reached: no more than the numbers of now
+                most_proof = 0  # reached at once: only bring the numbers up to date
             refresh(top, count, stride, memory, table)
             continue
         memory.proofs[slot], memory.disproofs[slot] = proof, disproof
@@ -567,10 +571,11 @@ def proof_root(
     memory: ProofMemory,
     table: Words,
 ) -> int:
-    """Search a question to its answer, for Python; return the ply it depends on.
+    """Search a question to its answer, for Python; return the ply that it depends on.
 
-    The game is not over.  A move is only looked for if it is wanted; *sharing* is how the table is
-    used, as in ``cutnode.kernels.solver``; it is prepared for as many nodes as the limit says.
+    The game must not be over.  With *move_wanted* the root is searched even if bounds decide it;
+    *sharing* is the use of the table, as in ``cutnode.kernels.solver``; it is prepared for as many
+    nodes as the limit allows.
     """
     if sharing != SHARED_TABLE:
         begin(table, False)

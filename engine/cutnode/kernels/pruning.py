@@ -1,6 +1,6 @@
-"""Techniques that cut a node, or skip a move, because of an estimate: hooks of the engine's own.
+"""Pruning by estimates, of nodes and of moves: hooks of the engine's own techniques.
 
-See ``cutnode.kernels.hooks`` for what they are given and what they answer.
+See ``cutnode.kernels.hooks`` for their arguments and their results.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from cutnode.kernels.ordering import see_ge
 from cutnode.kernels.scores import limited
 
 TESTED = 128
-"""One node in so many searches the late moves that it would skip."""
+"""One node in this many searches the late moves that it would otherwise skip, as a test."""
 
 FEW_TESTS, MANY_TESTS = 8, 128
-"""So few of these tests say little; when there are so many, all until then count for half."""
+"""Tests without a cutoff that are added, as few tests say little; tests at which counts halve."""
 
 
 @compiled
 def margins_apply(position, depth, search):
-    """Return whether one of the margins compares something with the static evaluation."""
+    """Return whether a technique with a margin needs the static evaluation."""
     razoring = search.use_razoring != 0 and depth <= search.razoring_depth
     reverse = search.use_reverse_futility != 0 and depth <= search.reverse_futility_depth
-    # Futility compares with it only if moves say what they win; else with estimates of children.
+    # Futility pruning uses it only in games with gains; otherwise it estimates the children.
     futility = search.use_futility != 0 and knows_gains(position)
-    # Internal iterative reduction may take that off.
+    # Internal iterative reduction may still lower the depth by the parity.
     futility &= depth <= search.futility_depth + search.deepening_parity
     return razoring or reverse or futility
 
 
 @compiled
 def razoring(node, plan, search):
-    """Cut a node so far below alpha that only noisy moves could help, and do not."""
+    """Cut a node so far below alpha that only noisy moves could help, if they do not."""
     if not search.use_razoring or node.depth > search.razoring_depth:
         return plan
     if node.static_eval + search.razoring_margin * node.depth > node.alpha:
         return plan
-    # A quiet search confirms it: a capture may win back what is missing.
+    # Confirm it by quiescence search: a capture may make up for the difference.
     value = quiet_score(node, search)
     if value > node.alpha:
         return plan
@@ -49,7 +49,7 @@ def razoring(node, plan, search):
 
 @compiled
 def reverse_futility(node, plan, search):
-    """Cut a node so far above beta that few plies will not bring the score below."""
+    """Cut a node so far above beta that the few plies left will not bring the score below it."""
     depth = node.depth if node.improving else node.depth + 1
     wanted = search.use_reverse_futility and node.depth <= search.reverse_futility_depth
     if not wanted or node.static_eval - search.reverse_futility_margin * depth < node.beta:
@@ -61,8 +61,8 @@ def reverse_futility(node, plan, search):
 
 @compiled
 def late_move_pruning(node, child, decision, search):
-    """Skip a quiet move that comes too late to be searched near the leaves, and all after it."""
-    # Where estimates fall, fewer moves are worth a look.
+    """Near the leaves, skip a quiet move that comes late in the order, and all after it."""
+    # If the static evaluation is not improving, skip earlier.
     depth = node.depth
     most = (search.late_move_pruning_moves + depth * depth) // (1 if node.improving else 2)
     wanted = search.use_late_move_pruning and depth <= search.late_move_pruning_depth
@@ -75,9 +75,10 @@ def late_move_pruning(node, child, decision, search):
 
 @compiled
 def searches_late_moves(node, search):
-    """Return whether a node is to search all the same the moves that come late.
+    """Return whether a node should search its late moves all the same.
 
-    One in many does, as a test whether one of them cuts; all do while too many of the tests say so.
+    One node in ``TESTED`` does, to test whether one of them cuts; all nodes do while too many of
+    the tests cut.
     """
     most = search.late_move_pruning_cutoffs * (search.late_tests + FEW_TESTS)
     trusted = 100 * search.late_cutoffs <= most
@@ -95,11 +96,11 @@ def searches_late_moves(node, search):
 
 @compiled
 def futility(node, child, decision, search):
-    """Skip a move that cannot be expected to bring the score up to alpha."""
+    """Skip a move that is not expected to raise the score to alpha."""
     if not search.use_futility or node.depth > search.futility_depth:
         return decision
     if knows_gains(node.position):
-        value = node.static_eval + child.won  # cheaper than to estimate the child
+        value = node.static_eval + child.won  # cheaper than estimating the child
     else:
         value = estimate_at(node.evaluation, child.position, node.ply + 1, search)
         value = limited(value, search.win)
@@ -113,10 +114,10 @@ def futility(node, child, decision, search):
 
 @compiled
 def see_pruning(node, child, decision, search):
-    """Skip a move that loses more by exchanges than the depth left may win back."""
+    """Skip a move that loses more by static exchange evaluation than the depth may win back."""
     if not search.use_see_pruning or node.depth > search.see_pruning_depth:
         return decision
-    # Captures are given more: what they open up is harder to see.
+    # Captures get a wider margin: their consequences are harder to see.
     margin = search.see_pruning_noisy_margin if child.won > 0 else search.see_pruning_quiet_margin
     if see_ge(node.position, child.move, -node.depth * margin):
         return decision

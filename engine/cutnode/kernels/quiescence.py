@@ -1,9 +1,9 @@
-"""Quiescence: where the depth ends, noisy moves are played on until the position is quiet.
+"""Quiescence search: at the horizon, play noisy moves until the position is quiet.
 
-:func:`quiet_search` is called by ``cutnode.kernels.search``, and promises the same of its score.
+``cutnode.kernels.search`` calls :func:`quiet_search`, whose score has the same contract.
 
-In some games a noisy move leads to many more.  A search counts what its quiet searches take, and
-halves their plies each time that it is more than ``quiescence.nodes`` on average.
+In some games a noisy move leads to many more.  A search therefore counts the nodes of its
+quiescence searches, and halves their plies each time the average exceeds ``quiescence.nodes``.
 
 Source: L. Harris, "The heuristic search and the game of chess: a study of quiescence,
 sacrifices, and plan oriented play" (1975).
@@ -50,27 +50,27 @@ __all__ = ["begin_quiet_counts", "quiet_search"]
 
 
 LONGEST = 16
-"""Plies of quiet searches that were shortened once; each time later they have half as many."""
+"""Plies of a quiescence search after the first shortening; each further one halves them."""
 
 MOST_HALVINGS = (2 * LONGEST).bit_length()
-"""After so many no plies are left."""
+"""The number of shortenings after which no plies are left."""
 
 GRACE = 64
-"""Nodes by which quiet searches together may exceed what they are allowed on average."""
+"""Nodes by which all quiescence searches together may exceed the allowed average."""
 
 
 @compiled
 def begin_quiet_counts(search):
-    """Let quiet searches be as long as they like, and count what they take from now on."""
+    """Lift all limits on quiescence searches, and count their nodes from now on."""
     search.quiet_shortened = search.quiet_searches = 0
     search.quiet_spent = search.quiet_nodes
 
 
 @compiled
 def shorten_if_costly(search):
-    """Shorten quiet searches if they take too many nodes.
+    """Shorten quiescence searches if they take too many nodes.
 
-    Where noisy moves lead to more of them, the leaves would cost all the depth that there could be.
+    Where noisy moves lead to ever more of them, leaves would use up the nodes that depth needs.
     """
     spent = search.quiet_nodes - search.quiet_spent
     if spent > search.quiescence_nodes * search.quiet_searches + GRACE:
@@ -82,16 +82,16 @@ def shorten_if_costly(search):
 
 @compiled
 def quiet_plies(search):
-    """The plies that quiet searches may take."""
+    """Return the most plies of a quiescence search."""
     if search.quiet_shortened == 0:
         return search.plies
-    # Those that are under way when none are left to take go on being counted.
+    # Searches under way may count further shortenings after no plies are left: hence the minimum.
     return np.int64(2 * LONGEST) >> min(search.quiet_shortened, MOST_HALVINGS)
 
 
 @compiled
 def quiet_search(position, evaluation, word, alpha, beta, ply, top, search, table):
-    """The score of a position by quiescence, which goes on with noisy moves as long as it may."""
+    """Return the score of a position by quiescence search."""
     search.quiet_searches += 1
     search.quiet_last = ply + quiet_plies(search)
     return quiet_node(position, evaluation, word, alpha, beta, ply, top, search, table)
@@ -99,11 +99,11 @@ def quiet_search(position, evaluation, word, alpha, beta, ply, top, search, tabl
 
 @compiled
 def rank_noisy_moves(position, tt_move, top, end, search):
-    """Rank the moves on the stack: the hash move, then those that win most."""
+    """Rank the moves on the stack: the hash move, then the ones that win most."""
     for at in range(top, end):
         move = search.moves[at]
         score = search.order_gain_weight * gain(position, move)
-        # The game's own order counts more than a point of gain, if it says anything.
+        # The game's own order, if it defines one, weighs more than a point of gain.
         if search.use_order:
             score += search.order_weight * order(position, move, play(position, move))
         search.ranked[at] = rank(FIRST if move == tt_move else score, move, False, at - top)
@@ -121,12 +121,12 @@ def quiet_node(
     search: SearchMemory,
     table: Words,
 ) -> int:
-    """The score when only noisy moves are played on, and either player may stop (stand pat).
+    """Return the score if only noisy moves are played, and either player may stand pat.
 
-    A player who is in check may not, and has all moves.
+    A player in check may not stand pat, and has all his moves.
     """
-    # Step 1. Count the node, and see whether the line ends here.
-    # Quiet lines may end far below the depth: every node asks for a stop, and all count.
+    # Step 1. Count the node, and check whether the line ends here.
+    # Quiescence can go far beyond the horizon: every node checks for a stop, and all count.
     search.nodes += 1
     search.quiet_nodes += 1
     search.deepest = max(search.deepest, ply)
@@ -146,8 +146,8 @@ def quiet_node(
         search.leaves += 1
         return value
 
-    # Step 2. Look the position up.  Only games with gains are worth it: in others a quiet search
-    # is over after a few nodes.
+    # Step 2. Look the position up, but only in games with gains: in others a quiescence search
+    # ends after a few nodes, and a probe does not pay.
     tt_move = NO_MOVE
     use_table = search.use_table and knows_gains(position)
     if use_table:
@@ -161,7 +161,7 @@ def quiet_node(
                 return value
             tt_move = tt_move_of(position, data, search)
 
-    # Step 3. Stand pat: the mover need not play on, unless in check.
+    # Step 3. Stand pat: the mover need not play a noisy move, unless in check.
     in_check = check(position)
     stand_pat, best = -INFINITE, -INFINITE
     # Where a line gets too long, the estimate has to do, even in check.
@@ -179,7 +179,7 @@ def quiet_node(
     if end - top > most_moves(position):
         report_violation(position, MOVES, search)
         return alpha
-    # No noisy move: the position is quiet, and its estimate stands.
+    # Without a noisy move the position is quiet, and its estimate stands.
     if end == top:
         search.leaves += 1
         return best
@@ -190,7 +190,8 @@ def quiet_node(
     for at in range(top, end):
         move = ranked_move(bring_best(search.ranked, at, end))
         if knows_gains(position) and not in_check:
-            # Delta pruning: what wins too little to raise alpha; and what loses by exchanges.
+            # Delta pruning: skip moves that win too little to raise alpha.  Also skip moves that
+            # lose material by static exchange evaluation.
             value = stand_pat + gain(position, move) + search.quiescence_delta
             if value <= alpha:
                 best = max(best, value)
@@ -198,7 +199,7 @@ def quiet_node(
             if not see_ge(position, move, 0):
                 continue
         child = play(position, move)
-        # Free moves are not counted here: every line ends soon.
+        # Free moves are not counted here, as every line ends soon.
         child_word = Bits(0)
         if use_table:
             child_word = address(child, np.int64(0), search)
@@ -225,7 +226,7 @@ def quiet_node(
                 if value >= beta:
                     break
 
-    # Step 6. Store the score, as of no depth.
+    # Step 6. Store the score at depth 0.
     if use_table:
         lower, upper = stored_bounds(best, old_alpha, beta, ply, search)
         nothing = np.int64(0)

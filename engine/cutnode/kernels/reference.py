@@ -1,8 +1,8 @@
-"""Plain references: what the searches of this project are compared with, and counting.
+"""Reference searches, with which the project's searches are compared, and perft.
 
-Minimax without any pruning, textbook alpha-beta, and perft, for any game of the contract.
-They visit moves in the order in which the game makes them and use no table, so their
-node counts are facts about the game.  A node is a position visited, the root included.
+Minimax without any pruning, textbook alpha-beta, and perft, for any game of the contract.  They
+visit moves in the order in which the game generates them and use no table, so their node counts are
+facts about the game.  Each position visited is a node, the root included.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from cutnode.kernels.scores import final_score, limited
 
 @functools.cache
 def plain_dtype(cls: Any) -> np.dtype[Any]:
-    """The memory of a plain search: a stop flag, counters, and stacks for all plies."""
+    """Return the layout of a reference search's memory: a stop flag, counters, and stacks."""
     plies = game_constant(cls, "MAX_PLIES", 512) + 1
     fields: list[Any] = [
         ("stop", np.int64),
         ("nodes", np.int64),
         ("leaves", np.int64),
         ("plies", np.int64),
-        ("turns", np.int64),  # depth is counted in turns, not in moves
-        ("win", np.int64),  # of final_score: 0 for values as they are
+        ("turns", np.int64),  # whether depth counts turns, not moves
+        ("win", np.int64),  # of final_score: 0 for unchanged values
         ("step", np.int64),
-        ("bulk", np.int64),  # perft counts the last moves, and does not make them
-        ("finished", np.int64),  # what a line counts in perft that ended the game earlier
-        ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
-        ("before", np.int64),  # so many positions of the path come before the root
+        ("bulk", np.int64),  # whether perft counts the last moves without making them
+        ("finished", np.int64),  # what a line that ends the game early counts in perft
+        ("violation", np.uint64, (words_each(cls),)),  # a position that breaks the contract
+        ("before", np.int64),  # number of positions of the path before the root
         ("path", np.uint64, (plies + 1,)),
         ("moves", np.int64, ((plies + 1) * game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM,)),
     ]
@@ -63,9 +63,9 @@ PlainMemory = Annotated[Any, record(plain_dtype)]
 
 @compiled
 def repeats(position, ply, steps, plain):
-    """Return whether a position occurred among the last *steps* of its line, all reversible.
+    """Return whether a position occurred in the last *steps* of its line, which are reversible.
 
-    Remembers the position for those that follow it.
+    Also record the position, for later ones to compare with.
     """
     word = Bits(recurrence(position))
     at = plain.before + ply
@@ -85,7 +85,7 @@ def is_draw(position, ply, steps, plain):
 
 @compiled
 def after_move(position, move, child, steps, actions, memory):
-    """Return what a move adds up to: reversible moves in a row, free ones, and whether it is one.
+    """Return the reversible and the free moves in a row after a move, and whether it is free.
 
     A free move costs no depth.
     """
@@ -103,7 +103,7 @@ def report_violation(position, code, memory):
 
 @compiled
 def must_stop(ply, plain):
-    """Return whether the search has to end here; a line that is too long ends it all."""
+    """Return whether the search has to end; a line that is too long ends all of it."""
     if ply >= plain.plies:
         plain.stop = PLIES
     return plain.stop != RUNNING
@@ -120,12 +120,11 @@ def minimax_node(
     top: int,
     plain: PlainMemory,
 ) -> float:
-    """The value for the mover, *depth* plies deep: exact if no line is longer.
+    """Return the value for the mover, *depth* plies deep: exact if no line is longer.
 
-    Chance takes the expectation and no depth; where the depth ends, it has not decided yet.
-    A repetition is a draw.  *steps* counts
-    the reversible moves that led here, *actions* the free ones; the stack is free
-    from *top* on.
+    A chance node is the expectation of its outcomes and costs no depth; at the horizon, chance has
+    not decided yet.  A repetition is a draw.  *steps* counts the reversible moves that led here,
+    *actions* the free ones; the stack is free from *top* on.
     """
     plain.nodes += 1
     over, value = outcome(position)
@@ -179,7 +178,7 @@ def alphabeta_node(
     top: int,
     plain: PlainMemory,
 ) -> int:
-    """Textbook alpha-beta (fail-soft negamax); the value as for :func:`minimax_node`."""
+    """Return the same by textbook alpha-beta (fail-soft negamax); see :func:`minimax_node`."""
     plain.nodes += 1
     over, value = outcome(position)
     if over:
@@ -220,10 +219,10 @@ def alphabeta_node(
 
 @kernel
 def perft_node(position: Position, depth: int, top: int, plain: PlainMemory) -> int:
-    """The lines of exactly *depth* moves; one that ends the game earlier counts ``finished``.
+    """Return the number of lines of *depth* moves; one that ends earlier counts ``finished``.
 
-    Chance outcomes multiply lines without being moves.  With ``bulk`` the last moves are counted,
-    not made.
+    Outcomes of chance multiply lines without being moves.  With ``bulk`` the last moves are
+    counted, not made.
     """
     plain.nodes += 1
     if depth == 0:

@@ -1,11 +1,11 @@
-"""Retrograde analysis of a layer of a tablebase in compiled code: win, draw and loss with distance.
+"""Compiled retrograde analysis of a layer of a tablebase: win, draw and loss with distance.
 
-A *code* is 0 for what is not decided, at last a draw; ``distance + 1`` for a win of the mover in so
-many plies, and the negative of that for a loss.  In the array of codes of the layer that is solved
-four numbers more mean something: see ``HOLE``, ``DRAWN`` and ``TOUCHED``.
+A *code* is 0 for an undecided position, which in the end is a draw; ``distance + 1`` for a win of
+the mover in ``distance`` plies, and ``-(distance + 1)`` for a loss.  In the array of codes of the
+layer being solved, three more numbers have a meaning: see ``HOLE``, ``DRAWN`` and ``TOUCHED``.
 
-A code is *final* in the pass of its distance.  Until then a win may stand there that begins by
-leaving the layer and takes longer than another one, which is not found yet.
+A code is *final* in the pass of its distance.  Until then it may be a win that leaves the layer and
+takes longer than another win, which has not been found yet.
 
 See :mod:`cutnode.tablebases.retrograde` for the method and its sources."""
 
@@ -43,53 +43,53 @@ from cutnode.kernels.tablebase import (
 )
 
 HOLE = -32768
-"""Of an index that is no position's."""
+"""The code of an index without a position."""
 
 DRAWN = 32767
-"""Of a position that is over, and drawn."""
+"""The code of a position where the game has ended in a draw."""
 
 TOUCHED = 32766
-"""Of an undecided position that leads to one that has just been decided."""
+"""The code of an undecided position that leads to a position that has just been decided."""
 
 MOST_DISTANCE = 32000
 
 BLOCK_SHIFT = 12
-"""A pass looks at blocks of so many indices (a power of two) in which something is to be done."""
+"""The binary logarithm of the indices of a block; a pass skips blocks with nothing to do."""
 
 WIN, TOUCH, CHECK = range(3)
-"""The phases of a pass: predecessors that win are decided; others are touched; and those that were
-are looked at: they are lost if all their moves lose."""
+"""The phases of a pass: decide the predecessors that win; touch the others; check the touched ones,
+which are lost if all their moves lose."""
 
 MERIT = 1 << 17
 QUICKEST = MERIT - 2
 """The merit of a win in one ply, which no move beats."""
 
 SAME, THROUGH, EDGE_SHIFT = 1, 2, 2
-"""Parts of an edge: whether the predecessor has the same mover, whether a position without an index
-lies between, and the index of the predecessor."""
+"""The parts of an edge: a flag that the predecessor has the same mover, a flag that a position
+without an index lies in between, and the shift of the predecessor's index."""
 
 MISSING, BEYOND, TOO_LONG, STUCK = range(1, 5)
-"""Faults: play leads to a table that is not there; to a layer that comes later, or an index that is
-none; a distance is too long; a position that is not over has no moves."""
+"""Faults: play leads to a missing table; play leads to a later layer or an invalid index; a
+distance is too long; a position has no moves though the game is not over."""
 
 PASS = np.dtype(
     [
         ("stop", np.int64),
         ("thread", np.int64),
         ("threads", np.int64),
-        ("layer", np.int64),  # that is solved
-        ("distance", np.int64),  # of the positions of which the predecessors are looked at
+        ("layer", np.int64),  # the layer being solved
+        ("distance", np.int64),  # of the positions whose predecessors the pass looks at
         ("phase", np.int64),
-        ("conversion", np.int64),  # whether distances end where a layer is left
+        ("conversion", np.int64),  # whether distances end where play leaves the layer
         ("wins_known", np.int64),  # whether the first phase finds all wins
-        ("farthest", np.int64),  # distance that was found
-        ("decided", np.int64),  # positions
-        ("looked", np.int64),  # positions that were looked at forwards
-        ("done", np.int64),  # indices
+        ("farthest", np.int64),  # greatest distance found
+        ("decided", np.int64),  # positions decided
+        ("looked", np.int64),  # positions whose moves were looked at
+        ("done", np.int64),  # indices done
         ("through", np.int64),  # 1 if values may depend on positions behind one without an index
         ("fault", np.int64),
-        ("fault_index", np.int64),  # from where play goes wrong
-        ("fault_layer", np.int64),  # to where it leads
+        ("fault_index", np.int64),  # the index from which play goes wrong
+        ("fault_layer", np.int64),  # the layer that it leads to
     ],
     align=True,
 )
@@ -104,25 +104,25 @@ Edges = Annotated[Any, types.uint32[::1]]
 
 @compiled
 def one_ply_before(code, same):
-    """The code of a position by that of one which follows; *same*: they have the same mover."""
+    """Return a position's code by its child's; *same* says that both have the same mover."""
     further = code + 1 if code > 0 else code - 1 if code < 0 else 0
     return further if same else -further
 
 
 @compiled
 def merit(code):
-    """How good the code of a move is, as a number to compare; and from such a number the code.
+    """Return the merit of a code, a number to compare moves by; or the code of a merit.
 
-    A win is the better the quicker, a loss the slower.
+    Quicker wins are better, and slower losses.
     """
     return MERIT - code if code > 0 else -MERIT - code if code < 0 else 0
 
 
 @compiled
 def entry_of(position, memory, tables, size):
-    """Return the layer and the index of a position; an index that is none is a fault.
+    """Return the layer and the index of a position; an invalid index is a fault.
 
-    *size* is that of the layer that is solved; earlier ones have to be in the tables.
+    *size* is the size of the layer being solved; earlier layers have to be in the tables.
     """
     number, at = number_of(position, tables), layer_of(position)
     if number < 0 or at < 0 or at > memory.layer:
@@ -141,9 +141,9 @@ def entry_of(position, memory, tables, size):
 
 @compiled
 def known_code(position, same, memory, tables, codes, most):
-    """The code of a position that is over or has an index, one ply before.
+    """Return the code, as seen one ply before, of a position that is over or has an index.
 
-    *most*: codes of this layer that are further from zero are not final.
+    Codes of this layer that are further from zero than *most* are not final, and count as 0.
     """
     over, value = outcome(position)
     if over:
@@ -162,7 +162,7 @@ def known_code(position, same, memory, tables, codes, most):
 
 @compiled
 def code_between(position, same, memory, tables, codes, most, buffer, room):
-    """The same of any position: one without an index is looked through."""
+    """Return the same for any position, looking through one without an index."""
     if outcome(position)[0] or number_of(position, tables) >= 0:
         return known_code(position, same, memory, tables, codes, most)
     best = -2 * MERIT
@@ -179,10 +179,10 @@ def code_between(position, same, memory, tables, codes, most, buffer, room):
 
 @compiled
 def backed_up(position, memory, tables, codes, most, buffer, room, losses):
-    """The code of a position with an index, by those of its moves; 0 if they do not decide it.
+    """Return the code of a position with an index, backed up from its moves; 0 if undecided.
 
-    Moves are in *buffer*; those of positions that are looked through, from *room* on.  *losses*:
-    the position is known not to be won.
+    *buffer* holds the moves, and from *room* on the moves of positions that are looked through.
+    *losses* says that the position is known not to be won.
     """
     best = -2 * MERIT
     end = moves(position, buffer, 0)
@@ -201,7 +201,7 @@ def backed_up(position, memory, tables, codes, most, buffer, room, losses):
 
 @compiled
 def note(memory, codes, due, number, code):
-    """Write the code of a position that is decided, and that its block is to be looked at."""
+    """Write the code of a decided position, and mark its block as due."""
     distance = abs(code) - 1
     if distance >= len(due):
         memory.fault = TOO_LONG
@@ -223,9 +223,9 @@ def begin(
     due: FlagTable,
     room: int,
 ) -> None:
-    """Write the codes of positions that are decided by what lies outside of their layer.
+    """Write the codes of positions that are decided by positions outside their layer.
 
-    *due* says for each distance in which blocks of indices positions have it.
+    *due* marks, for each distance, the blocks of indices that contain positions with it.
     """
     block = memory.thread
     while block << BLOCK_SHIFT < len(codes):
@@ -256,9 +256,10 @@ def begin(
 
 @compiled
 def precede(memory, codes, due, touched, number, wins):
-    """Treat a predecessor of a position that is decided; *wins*: the move to it wins.
+    """Process a predecessor of a decided position; *wins* says that the move to it wins.
 
-    If it does not win, or if what the predecessor is has to be looked up, it is touched.
+    A win decides the predecessor in the first phase; otherwise, if it is undecided, the second
+    phase touches it.
     """
     code = codes[number]
     if memory.phase == WIN:
@@ -272,7 +273,7 @@ def precede(memory, codes, due, touched, number, wins):
 
 @derived
 def by_retreats(cls: type) -> Callable[..., Any]:
-    """``by_retreats(...)``: treat the predecessors that the game names."""
+    """``by_retreats(...)``: process the predecessors that the game's ``retreats`` lists."""
     return _by_retreats if defines(cls, "retreats") else _by_nothing
 
 
@@ -293,7 +294,7 @@ def _by_nothing(example, memory, words, buffer, codes, due, touched, tables, num
 
 @compiled
 def by_edges(memory, codes, due, touched, firsts, edges, number, won):
-    """Treat the predecessors that :func:`write_edges` found."""
+    """Process the predecessors that :func:`write_edges` found."""
     for place in range(firsts[number], firsts[number + 1]):
         edge = np.int64(edges[place])
         wins = edge & THROUGH == 0 and won == (edge & SAME != 0)
@@ -314,10 +315,10 @@ def propagate(
     edges: Edges,
     room: int,
 ) -> None:
-    """Do a phase of a pass, for the positions that are decided with one distance.
+    """Run a phase of a pass, for the positions that are decided with the pass's distance.
 
-    *touched* says in which blocks positions are.  *firsts* and *edges* are those of
-    :func:`write_edges`, and empty if the game says which moves can have led to a position.
+    *touched* marks the blocks with touched positions.  *firsts* and *edges* come from
+    :func:`write_edges`, and are empty if the game defines ``retreats``.
     """
     block = memory.thread
     while block << BLOCK_SHIFT < len(codes):
@@ -355,7 +356,7 @@ def propagate(
 
 @compiled
 def look_again(example, memory, tables, words, buffer, codes, due, number, room):
-    """Look at a touched position forwards, and decide it if its moves do."""
+    """Look at the moves of a touched position, and decide it if they do."""
     position = position_numbered(example, memory.layer, number, words)
     losses = memory.wins_known != 0
     final = memory.distance + 2
@@ -370,7 +371,7 @@ def look_again(example, memory, tables, words, buffer, codes, due, number, room)
 
 @compiled
 def lead_to(position, edge, memory, tables, counts, edges):
-    """Count an edge to a position of the layer that is solved, or write it."""
+    """Count an edge to a position of the layer being solved, or write it."""
     if outcome(position)[0] or layer_of(position) != memory.layer:
         return
     number = number_of(position, tables)
@@ -392,10 +393,10 @@ def write_edges(
     edges: Edges,
     room: int,
 ) -> None:
-    """Find the moves to each position of the layer from positions that are not decided.
+    """Find the moves to each position of the layer from undecided positions.
 
-    The first time, with no *edges*: how many lead to *n* is added to ``counts[n + 1]``.  The second
-    time each is written to where ``counts[n]`` says, which goes up by one.
+    The first call, with empty *edges*, adds the number of edges to *n* to ``counts[n + 1]``.  The
+    second call writes each edge to the place ``counts[n]``, which it increments.
     """
     block = memory.thread
     while block << BLOCK_SHIFT < len(codes):

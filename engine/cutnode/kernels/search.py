@@ -1,26 +1,26 @@
-"""The search of limited depth: alpha-beta with the field's toolbox, one node function.
+"""The depth-limited search: alpha-beta with the field's toolbox, in one node function.
 
-:func:`search_node` is that function, in numbered steps; which techniques it uses is data
-(``cutnode.kernels.techniques``).  A step is written out there if it calls the search again, and is
-otherwise one of the small functions above it.  Where the depth ends, ``quiescence`` goes on with
-noisy moves.  :func:`search_root` is what Python calls, once for each depth and window.
+:func:`search_node` is that function, in numbered steps; data say which techniques it uses
+(``cutnode.kernels.techniques``).  A step that recurses is written out there; every other step is
+one of the small functions above it.  At the horizon, ``quiescence`` continues with noisy moves.
+Python calls :func:`search_root`, once for each depth and window.
 
-What they promise, for a window ``alpha < beta``: the score that they return is fail-soft.
-If ``v <= alpha`` the true score is at most *v*; if ``v >= beta`` it is at least *v*; in
-between it is exact.  With exact techniques only, the true score is that of plain minimax
-at the same depth.  After a stop nothing is stored, and scores mean nothing but that of the root:
-it is the score of the best move so far, if the root has a line.
+The contract, for a window ``alpha < beta``: the returned score *v* is fail-soft.  If it fails low
+(``v <= alpha``), the true score is at most *v*; if it fails high (``v >= beta``), at least *v*; in
+between, *v* is exact.  With exact techniques only, the true score is the score of plain minimax at
+the same depth.  After a stop nothing is stored, and only the root's score means anything: it is
+the score of the best move so far, if the root has a line.
 
-Whether a score depends on estimates is known by a counter: every estimate, cutoff by an
-entry with estimates, and unsound pruning raises ``search.estimates``; a node whose score
-turns out not to need them sets it back.
+A counter tells whether a score depends on estimates: every estimate, every cutoff by a table entry
+that rests on estimates, and all unsound pruning raise ``search.estimates``; a node whose score
+turns out not to need them resets it.
 
 Sources: principal variation search, A. Reinefeld, "An improvement to the scout
 tree-search algorithm" (1983); killers, S. Akl and M. Newborn (1977); history, J. Schaeffer
 (1989); countermoves, J. Uiterwijk (1992); null move, C. Donninger (1993); ProbCut, M. Buro
 (1995, and 1997 with several depths); futility and razoring, E. Heinz (1998); singular extensions,
 T. Anantharaman, M. Campbell and F. Hsu, "Singular extensions: adding selectivity to brute-force
-searching" (1990), here by a search without the hash move, as open-source programs do it;
+searching" (1990), here with a search that excludes the hash move, as in open-source programs;
 late move reductions, T. Romstad, "An introduction to late move reductions" (2006).
 """
 
@@ -132,22 +132,23 @@ __all__ = ["search_node", "search_root"]
 
 @compiled
 def uses_table(position, depth, steps, search):
-    """Return whether a node probes the table and stores.
+    """Return whether a node probes the table and stores its score there.
 
-    What a repetition may have touched is not for the table: it depends on the line.
+    An exact search keeps scores that a repetition may have influenced out of the table: they
+    depend on the line.
     """
     wanted = search.use_table != 0 and depth >= search.table_depth
-    # A selective search stores it all the same: scores that are right almost always are worth
+    # A selective search stores them all the same: a score that is nearly always right is worth
     # more to it than none.
     return wanted and not (recurs(position) and search.exact and steps > 0)
 
 
 @compiled
 def may_prune(alpha, beta, ply, in_check, search):
-    """Return whether a node may be cut, or moves skipped, because of an estimate.
+    """Return whether an estimate may cut a node or skip its moves.
 
-    Not in the principal variation, nor in check, nor where wins and losses are counted in plies:
-    there an estimate says nothing.
+    Not at the root or a PV node, not in check, not in an exact search, and not where the window
+    holds wins or losses counted in plies: an estimate says nothing about those.
     """
     decisive = search.win != 0 and (alpha < -MOST_ESTIMATE or beta > MOST_ESTIMATE)
     return ply > 0 and not search.exact and beta - alpha <= 1 and not in_check and not decisive
@@ -155,9 +156,9 @@ def may_prune(alpha, beta, ply, in_check, search):
 
 @compiled
 def null_move_applies(depth, ply, previous, excluded_move, search):
-    """Return whether a pass is worth a try."""
-    # Two passes in a row would be the same position less deep; and in a singular search the
-    # question is about moves.
+    """Return whether a node should try the null move."""
+    # Two passes in a row would lead to the same position at less depth; and a singular search asks
+    # about moves.
     wanted = search.use_null_move != 0 and depth >= search.null_move_depth
     wanted &= ply >= search.null_move_ply
     return wanted and previous != NO_MOVE and excluded_move == NO_MOVE
@@ -165,16 +166,16 @@ def null_move_applies(depth, ply, previous, excluded_move, search):
 
 @compiled
 def probcut_applies(depth, search):
-    """Return whether a shallow search may say what a deep one would."""
-    # The shallow search may ask a shallower one, and so on: errors would add up.
+    """Return whether a node should try ProbCut."""
+    # The shallow search may use ProbCut itself, and so on; the limit keeps errors from adding up.
     wanted = search.use_probcut != 0 and depth >= search.probcut_depth
     return wanted and search.probcut_level < search.probcut_levels
 
 
 @compiled
 def horizon_score(position, evaluation, word, node, search, table):
-    """The score where the depth ends: of a repetition, or by quiescence."""
-    # Quiescence itself looks for no repetitions: captures do not lead back.
+    """Return the score at the horizon: 0 for a repetition, else by quiescence search."""
+    # The quiescence search does not look for repetitions: captures are irreversible.
     if recurs(position) and repeats(position, node.ply, node.steps, search) and node.ply > 0:
         search.nodes += 1
         search.leaves += 1
@@ -188,10 +189,10 @@ def horizon_score(position, evaluation, word, node, search, table):
 
 @compiled
 def consult_table(position, word, node, excluded_move, search, table):
-    """Look a position up: return whether its entry is enough, and the score if so.
+    """Look a position up: return whether its entry decides the node, and the score if so.
 
-    Also returns the hash move, its score, and whether that move may be singular.  In a singular
-    search (a move is excluded) the entry is of another question: only its move is of use.
+    Also return the hash move, its score, and whether that move may be singular.  In a singular
+    search (one with an excluded move) the entry answers another question: only its move is of use.
     """
     ply, depth = node.ply, node.depth
     tt_move, tt_score, try_singular = NO_MOVE, -INFINITE, False
@@ -208,7 +209,8 @@ def consult_table(position, word, node, excluded_move, search, table):
     tt_move = tt_move_of(position, data, search)
     if search.use_singular_extensions and depth >= search.singular_extensions_depth and ply > 0:
         tt_score = from_table(lower_of(data), ply, search.win, search.step)
-        # The entry has to be of nearly this depth, and its score no win: those have no margin.
+        # The entry must come from nearly this depth, and its score must be no win or loss: those
+        # have no margin.
         try_singular = tt_move != NO_MOVE and excluded_move == NO_MOVE
         try_singular &= depth_of(data) >= depth - search.singular_extensions_less
         try_singular &= abs(tt_score) <= MOST_ESTIMATE
@@ -217,27 +219,27 @@ def consult_table(position, word, node, excluded_move, search, table):
 
 @compiled
 def static_evaluation(position, evaluation, ply, in_check, wanted, search):
-    """Estimate a node if that is *wanted*; return also whether estimates of its mover improve."""
-    # In check an estimate says little: the threat is not on its scale.
+    """Return the static evaluation of a node, if *wanted*, and whether its mover is improving."""
+    # In check an estimate says little: it does not measure the threat.
     compared = search.use_improving != 0 and not in_check
     static_eval = -INFINITE
     if wanted or compared:
         static_eval = limited(estimate_at(evaluation, position, ply, search), search.win)
     search.static_eval[ply] = static_eval
-    # Two plies ago the same player was to move, where players alternate.
+    # Where players alternate, the same player was to move two plies ago.
     improving = not compared or ply < 2 or static_eval > search.static_eval[ply - 2]
     return static_eval, improving
 
 
 @compiled
 def plan_for(node, search):
-    """What techniques want to do with a node before its moves are made."""
+    """Return the techniques' plan for a node before its moves are made."""
     decided = plan()
     if node.can_prune:
         decided = razoring(node, decided, search)
         if not decided.cuts:
             decided = reverse_futility(node, decided, search)
-    # At the root a move is wanted, not only a score.
+    # The root has to find a move, not only a score.
     if node.ply > 0 and not decided.cuts:
         decided = outside_before_moves(node, decided, search)
         search.estimates += decided.cuts and not decided.sound
@@ -246,7 +248,7 @@ def plan_for(node, search):
 
 @compiled
 def pass_of(position, wanted):
-    """Return whether the mover may pass, if that is *wanted*, and the position after it."""
+    """Return whether the mover may pass, if *wanted*, and the position after the pass."""
     if not wanted:
         return False, position
     allowed, child = skip(position)
@@ -255,8 +257,9 @@ def pass_of(position, wanted):
 
 @compiled
 def null_move_node(static_eval, beta, depth, ply, top, search):
-    """The node after a pass: the further above beta, the less depth is enough to believe it."""
-    # Of what it finds only beta is used: no pattern, no line, and no better bound.
+    """Return the node after a null move: the higher the estimate, the less depth it gets."""
+    # Only whether it fails high matters: the pass has no pattern, and yields no line and no bound
+    # better than beta.
     search.null_tries += 1
     search.patterns[ply + 2] = 0
     search.cut_node[ply + 1] = 1 - search.cut_node[ply]
@@ -268,10 +271,10 @@ def null_move_node(static_eval, beta, depth, ply, top, search):
 
 @compiled
 def verifies_null_move(depth, less, ply, search):
-    """Return whether to verify a cutoff by a pass: with a search of moves, *less* plies deep.
+    """Return whether to verify a null-move cutoff with a search of real moves, *less* plies deep.
 
-    In zugzwang no move is as good as a pass.  The search tries no passes in the first three
-    quarters of its plies, where zugzwang may return.
+    In zugzwang no move is as good as a pass.  The verification search tries no null move in the
+    first three quarters of its plies, where zugzwang may occur again.
     """
     if depth < search.null_move_verified or search.null_move_ply > 0:
         return False
@@ -281,7 +284,7 @@ def verifies_null_move(depth, less, ply, search):
 
 @compiled
 def cuts_by_pass(value, beta, search):
-    """Return whether the score of a pass, verified if it had to be, is a cutoff, and count it."""
+    """Return whether the null move, verified where necessary, fails high; count the cutoff."""
     cuts = value >= beta
     search.null_cutoffs += cuts
     search.estimates += cuts
@@ -290,27 +293,27 @@ def cuts_by_pass(value, beta, search):
 
 @compiled
 def probcut_test(position, node, static_eval, wanted, search):
-    """Return whether ProbCut may decide a node, by which bound, and how deep it looks.
+    """Return whether ProbCut may decide a node, against which bound, and at what depth.
 
-    Scores of the two depths are further apart than the margin in a few cases of a hundred.
+    Scores at the two depths differ by more than the margin in a few cases in a hundred.
     """
     shallow = node.depth // 4 * 2 + node.depth % 2
     if not wanted:
         return False, node.beta, shallow
-    # The game measured how far its scores of two depths lie apart.
+    # The game has measured how far apart its scores at the two depths lie.
     margin = search.probcut_confidence * deviation(position, node.depth, shallow)
     margin = np.int64(math.ceil(margin))
     bound = node.beta + margin if static_eval >= node.beta else node.beta - margin
-    # No score is beyond the largest value: such a test could only fail.
+    # No score exceeds the largest value: such a test could never succeed.
     possible = search.win != 0 or abs(bound) <= most_value(position)
     return margin > 0 and possible, bound, shallow
 
 
 @compiled
 def depth_for_moves(depth, ply, tt_move, wanted, search):
-    """The depth with which the moves of a node are searched."""
-    # Internal iterative reduction: without a hash move, look less deep: there will be one next
-    # time.
+    """Return the depth at which to search the moves of a node."""
+    # Internal iterative reduction: without a hash move, search less deep; next time there will be
+    # one.
     if search.use_internal_iterative_reduction and tt_move == NO_MOVE:
         if depth >= search.internal_iterative_reduction_depth and ply > 0:
             depth -= search.deepening_parity
@@ -321,21 +324,21 @@ def depth_for_moves(depth, ply, tt_move, wanted, search):
 
 @compiled
 def looks_ahead(depth, search):
-    """Whether a node of some depth looks its children up in the table before it searches one."""
+    """Return whether a node of this *depth* looks its children up before it searches any."""
     return search.use_enhanced_cutoffs != 0 and depth >= search.enhanced_cutoffs_depth
 
 
 @compiled
 def look_up_children(position, node, depth, end, excluded_move, search, table):
-    """Look all children up, and put those that cannot raise alpha in front of the others.
+    """Look all children up, and move those that cannot raise alpha in front of the others.
 
-    Returns whether a child's entry is good enough to cut; the score so far; where on the stack
-    the moves begin that are to be searched; and whether what the table said is proven.
-    Each child's address is kept, for when it is searched.
+    Return whether a child's entry cuts the node; the best score so far; where on the stack the
+    moves to search begin; and whether the bounds from the table are proven.  Each child's address
+    is kept for when it is searched.
     """
     stride = width(position) + 1
     best, first, proven = -INFINITE, node.top, True
-    # All buckets are on the way from memory before one is looked at.
+    # Prefetch all buckets before looking at the first.
     for at in range(node.top, end):
         ranked = search.ranked[at]
         slot = (node.top + ranked_number(ranked)) * stride
@@ -350,10 +353,10 @@ def look_up_children(position, node, depth, end, excluded_move, search, table):
         child = unpack(search.children, slot, position)
         move = ranked_move(ranked)
         is_free = is_free_move(position, move, child, node.actions, search.turns)
-        # At the root a move is wanted, not only a score.
+        # The root has to find a move, not only a score.
         if node.ply == 0 or move == excluded_move:
             continue
-        # The child could be a repetition, of which its entry knows nothing.
+        # The child could be a repetition, which its entry does not know of.
         if search.exact and reversible(position, child):
             continue
         data = probe(table, Bits(search.children[slot + stride - 1]))
@@ -367,7 +370,7 @@ def look_up_children(position, node, depth, end, excluded_move, search, table):
             search.estimates += not is_proven(data)
             return True, lower, first, proven
         if upper <= node.alpha:
-            # Its search would fail low: take the bound for its score, and leave it out.
+            # Its search would fail low: take the bound as its score, and do not search it.
             if not is_proven(data):
                 search.estimates += 1
                 proven = False
@@ -383,7 +386,7 @@ def look_up_children(position, node, depth, end, excluded_move, search, table):
 
 @compiled
 def deferral_word(position, ranked, top, depth, search):
-    """The word for the search of a child, in the marks that threads leave for each other."""
+    """Return the word under which threads mark the search of a child for each other."""
     stride = width(position) + 1
     at = (top + ranked_number(ranked)) * stride + stride - 1
     return Bits(search.children[at]) ^ Bits(depth)
@@ -391,7 +394,7 @@ def deferral_word(position, ranked, top, depth, search):
 
 @compiled
 def mark_move(position, ranked, top, depth, shared, searches, search, table):
-    """Tell the other threads, where there are any, that this one searches a move, or no more."""
+    """Tell other threads, if any share the search, that this one starts or ends a move's search."""
     if shared:
         mark(table, deferral_word(position, ranked, top, depth, search), searches)
 
@@ -400,8 +403,8 @@ def mark_move(position, ranked, top, depth, shared, searches, search, table):
 def pick_move(position, at, end, top, depth, deferring, search, table):
     """Bring the most promising move that is left to the front, and return its word.
 
-    With *deferring*, moves that another thread searches right now wait until the others are
-    done: their scores will mostly be in the table by then (T. Kerrigan, "Simplified ABDADA").
+    With *deferring*, moves that another thread is searching right now wait until the rest are
+    done: by then, most of their scores are in the table (T. Kerrigan, "Simplified ABDADA").
     """
     ranked = bring_best(search.ranked, at, end)
     if deferring:
@@ -415,7 +418,7 @@ def pick_move(position, at, end, top, depth, deferring, search, table):
 
 @compiled
 def child_node(low, high, depth, node, child, steps, actions, top):
-    """The node after a move, with a window as the parent's mover sees it."""
+    """Return the node after a move, from a window as the parent's mover sees it."""
     if not child.again:
         low, high = -high, -low
     return Node(low, high, depth, node.ply + 1, steps, actions, top, child.move)
@@ -423,7 +426,7 @@ def child_node(low, high, depth, node, child, steps, actions, top):
 
 @compiled
 def decision_on(node, child, single, search):
-    """What techniques want to do with a move, which a singular search extends by *single* plies."""
+    """Return the techniques' decision on a move that the singular search extends by *single*."""
     decision = extend(decide(), single)
     if single == 0:
         decision = extensions(node, child, decision, search)
@@ -443,10 +446,10 @@ def decision_on(node, child, single, search):
 
 @compiled
 def reduction_of(decision, new_depth, search):
-    """By how many plies a move is searched less deep; 0 for extended ones."""
+    """Return by how many plies to reduce a move; 0 for extended ones."""
     if decision.reduction <= 0 or decision.extension != 0:
         return np.int64(0)
-    # A ply is left for the search, and the parity of the depth stays.
+    # Leave a ply for the search, and keep the parity of the depth.
     reduction = min(decision.reduction, new_depth - 1)
     reduction = max(reduction - reduction % search.deepening_parity, np.int64(0))
     search.reductions += reduction > 0
@@ -455,8 +458,8 @@ def reduction_of(decision, new_depth, search):
 
 @compiled
 def child_address(child, ranked, actions, node, depth, search, table):
-    """The address of a child in the table, on the way from memory; 0 if it will not use it."""
-    # Below the depth of the table only quiescence uses it, in games with gains.
+    """Return and prefetch the address of a child in the table; 0 if the child will not use it."""
+    # Below the table's depth only the quiescence search uses it, in games with gains.
     if not search.use_table or not (depth >= search.table_depth or knows_gains(child)):
         return Bits(0)
     if looks_ahead(node.depth, search):
@@ -469,7 +472,7 @@ def child_address(child, ranked, actions, node, depth, search, table):
 
 @compiled
 def learn_from_cutoff(node, child, searched, end, search):
-    """Count a cutoff by a move, the last of so many that were searched, and learn from it."""
+    """Count a cutoff by the last of the *searched* moves, and learn from it."""
     search.late_cutoffs += search.late_tested[node.ply]
     count_cutoff(search, child.move, node.tt_move, node.ply, searched, end - child.at - 1)
     remember_cutoff(
@@ -481,9 +484,9 @@ def learn_from_cutoff(node, child, searched, end, search):
 
 @compiled
 def proves_win(best, depth, ply, search):
-    """Return whether a proven win is the quickest there is.
+    """Return whether a score is a win that no other move can improve on.
 
-    The horizon hides none that is quicker; selection may, but it is a win anyway.
+    The horizon hides no quicker win.  Selective pruning may hide one, but it is a win all the same.
     """
     if search.win == 0 or best <= MOST_ESTIMATE:
         return False
@@ -494,9 +497,9 @@ def proves_win(best, depth, ply, search):
 def store_score(
     position, word, node, depth, best, best_move, proven, repetitions, search, table
 ):  # fmt: skip
-    """Store what a node's score says of its position, unless the line before it matters."""
-    # With moves left out at the root the score is not of the position.  A draw by repetition below
-    # belongs to the line: an exact search does not keep it, another keeps it as an estimate.
+    """Store a node's score as bounds for its position, unless it depends on the line before it."""
+    # With moves excluded at the root, the score is not the position's.  A draw by repetition below
+    # belongs to the line: an exact search drops it, a selective one keeps it as an estimate.
     repeated = node.steps > 0 and repetitions != search.repetitions
     if (node.ply == 0 and search.root_excluded > 0) or (repeated and search.exact):
         return
@@ -516,23 +519,26 @@ def search_node(
     search: SearchMemory,
     table: Words,
 ) -> int:
-    """The score of a position within a window (see the module's text); *word* is its address."""
+    """Return the score of a position within a window (see the module's docstring).
+
+    *word* is the position's address in the table.
+    """
     alpha, beta, depth, ply, steps, actions, top, previous = node
 
-    # Step 1. At the horizon, estimate, or go on with noisy moves.
+    # Step 1. At the horizon, estimate, or continue with noisy moves.
     if ply >= search.plies or (depth <= 0 and not search.use_quiescence):
         return leaf_score(position, evaluation, ply, steps, search)
     if depth <= 0:
         return horizon_score(position, evaluation, word, node, search, table)
 
-    # Step 2. Count the node, and see whether the line ends here.
+    # Step 2. Count the node, and check whether the line ends here.
     if begin_node(ply, search):
         return alpha
     over, value = end_of_line(position, ply, steps, search)
     if over:
         return value
 
-    # Step 3. Mate-distance pruning: wins are no quicker than the next move, and losses than now.
+    # Step 3. Mate-distance pruning: a win comes with the next move at the earliest, a loss now.
     if search.use_mate_distance and search.step:
         alpha, beta = max(alpha, ply - search.win), min(beta, search.win - ply - 1)
         if alpha >= beta:
@@ -553,7 +559,7 @@ def search_node(
             return value
     use_table &= excluded_move == NO_MOVE
 
-    # Step 5. Estimate the position, if a later step wants to know.
+    # Step 5. Estimate the position, if a later step needs it.
     in_check, cut_node = check(position), search.cut_node[ply]
     can_prune = may_prune(alpha, beta, ply, in_check, search)
     try_null_move = can_prune and null_move_applies(depth, ply, previous, excluded_move, search)
@@ -562,7 +568,7 @@ def search_node(
     asked |= can_prune and margins_apply(position, depth, search)
     static_eval, improving = static_evaluation(position, evaluation, ply, in_check, asked, search)
 
-    # Step 6. Techniques that look at the node alone: razoring, reverse futility, and from outside.
+    # Step 6. Techniques that look only at the node: razoring, reverse futility, and the user's.
     mover = side(position, ply)
     here = NodeInfo(
         position, evaluation, word, table, alpha, beta, depth, ply, top, previous, mover, tt_move,
@@ -572,7 +578,7 @@ def search_node(
     if wanted.cuts:
         return wanted.score
 
-    # Step 7. Null move: if even a pass is good enough, a move will be.
+    # Step 7. Null move: if even a pass fails high, a move will.
     try_null_move, child = pass_of(position, try_null_move and static_eval >= beta)
     if try_null_move:
         test = null_move_node(static_eval, beta, depth, ply, top, search)
@@ -587,8 +593,8 @@ def search_node(
         if cuts_by_pass(value, beta, search):
             return beta
 
-    # Step 8. ProbCut: a search of half as many plies that is far outside the window says on which
-    # side of it the score is.
+    # Step 8. ProbCut: if a search of about half the depth scores far outside the window, the full
+    # search will most likely fall on the same side.
     possible, bound, shallow = probcut_test(position, node, static_eval, try_probcut, search)
     if possible:
         search.probcut_tries += 1
@@ -603,11 +609,11 @@ def search_node(
             search.probcut_cutoffs += 1
             search.estimates += 1
             return beta if bound > beta else alpha
-        search.estimates = estimates  # the test does not count
+        search.estimates = estimates  # estimates in the test do not count
         if use_table and tt_move == NO_MOVE:
             tt_move = tt_move_of(position, probe(table, word), search)
 
-    # Step 9. Internal iterative reduction, and what techniques want: another depth.
+    # Step 9. Adjust the depth: internal iterative reduction, and the plan's change.
     depth = depth_for_moves(depth, ply, tt_move, wanted, search)
 
     # Step 10. Make the moves, and rank them.
@@ -619,7 +625,7 @@ def search_node(
     here = at_depth(here, depth, tt_move)
     rank_by_outside(here, top, end, search)
 
-    # Step 11. Enhanced transposition cutoffs: look the children up before one is searched.
+    # Step 11. Enhanced transposition cutoffs: look the children up before searching any.
     best, best_move, first, searched = -INFINITE, NO_MOVE, top, np.int64(0)
     all_proven, best_proven = True, False
     if enhanced:
@@ -629,7 +635,7 @@ def search_node(
         if cutoff:
             return best
 
-    # Step 12. Tests: a technique wants to know what the first moves score less deep.
+    # Step 12. Tests: a technique wants shallow scores of the first moves.
     last = min(first + wanted.tests, end) if wanted.tests > 0 else first
     for at in range(first, last):
         ranked = pick_move(position, at, end, top, depth, False, search, table)
@@ -653,9 +659,9 @@ def search_node(
         if outside_after_test(here, tested, value, search):
             search.estimates += 1
             return wanted.bound
-        search.estimates = estimates  # the test does not count
+        search.estimates = estimates  # estimates in the test do not count
 
-    # Step 13. Take the moves, the most promising first.
+    # Step 13. Loop over the moves, the most promising first.
     shared = search.shared != 0 and enhanced
     for at in range(first, end):
         ranked = pick_move(position, at, end, top, depth, shared and searched > 0, search, table)
@@ -665,8 +671,8 @@ def search_node(
         child, again = child_of(position, move, ranked, top, keep_children, search)
         child_steps, child_actions, free = after_move(position, move, child, steps, actions, search)
 
-        # Step 14. Singular extension: is the hash move the only good one?  Then the others fail low
-        # by a margin.  If they are good enough without it, cut (multi-cut).
+        # Step 14. Singular extension: extend the hash move if all others fail low by a margin.  If
+        # they fail high even without it, cut (multi-cut).
         single = np.int64(0)
         if try_singular and move == tt_move:
             bound = tt_score - search.singular_extensions_margin * depth
@@ -677,15 +683,15 @@ def search_node(
             search.length[ply] = 0
             if search.stop != RUNNING:
                 return alpha
-            search.estimates = estimates  # the test does not count
+            search.estimates = estimates  # estimates in the test do not count
             if value >= bound >= beta:
                 search.singular_cutoffs += 1
                 search.estimates += 1
                 return bound
             single = np.int64(value < bound) - np.int64(value >= bound and tt_score >= beta)
 
-        # Step 15. Techniques that look at a move: extensions, pruning, reductions, from outside.
-        # Nothing is pruned before a move was searched that does not lose at once.
+        # Step 15. Techniques that look at a move: extensions, pruning, reductions, and the user's.
+        # Prune nothing until a move has been searched that does not lose by force.
         may_skip = can_prune and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE)
         won = np.int64(gain(position, move))
         this = ChildInfo(move, child, again, won, searched, at, first, alpha, may_skip)
@@ -701,8 +707,8 @@ def search_node(
         new_depth = min(decision.extension + (depth if free else depth - 1), MOST_DEPTH)
         reduction = reduction_of(decision, new_depth, search)
 
-        # Step 16. Search the child: reduced, and but for the first with a null window; again with
-        # what was saved if it turns out to be better than that.
+        # Step 16. Search the child: reduced, and with a null window for all moves but the first.
+        # If it fails high, re-search at full depth, then with the window up to beta.
         before = search.estimates
         child_word = child_address(child, ranked, child_actions, here, new_depth, search, table)
         null_window = search.use_pvs != 0 and searched > 0
@@ -723,7 +729,7 @@ def search_node(
                 search.reduction_researches += 1
                 reduction = np.int64(0)
             elif null_window and alpha < value < beta and (new_depth > 0 or search.use_quiescence):
-                # At least that much, and perhaps more.  (A leaf has said all there is.)
+                # *value* is only a lower bound.  (A leaf's score is exact: no re-search.)
                 search.pvs_researches += 1
                 null_window, low, high = False, value - 1, beta
             else:
@@ -747,7 +753,7 @@ def search_node(
                     break
                 alpha = value
 
-    # Step 18. Say what is proven, and store it.
+    # Step 18. Record whether the score is proven, and store it.
     count_kind(search, best, node.alpha, beta)
     proven = best_proven if best >= beta else all_proven
     proven |= best_proven and proves_win(best, depth, ply, search)
@@ -770,9 +776,9 @@ def search_root(
     search: SearchMemory,
     table: Words,
 ) -> int:
-    """Search a position once; the *first* time for a set of limits begins an age.
+    """Search a position once; the *first* search for a set of limits begins an age of the table.
 
-    ``PREPARE_TABLE`` in its place only makes the table ready for several threads.
+    With *first* as ``PREPARE_TABLE`` it only makes the table ready for several threads.
     """
     if first == PREPARE_TABLE:
         open_whole(table)

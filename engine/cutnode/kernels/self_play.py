@@ -1,4 +1,4 @@
-"""Many games at once, a ply of each at a time, and what is asked of many positions at once."""
+"""Kernels for many games played at once, a ply of each at a time, and for many positions."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from cutnode.kernels.evaluation import estimate
 from cutnode.kernels.playouts import below, draw, sampled_outcome
 
 ANY_MOVE = -1
-"""In place of a move: one of all, each as likely."""
+"""In place of a move: a random one, all equally likely."""
 
 STEP = np.dtype(
     [
         ("move", np.int64),  # to play; NO_MOVE: none, ANY_MOVE: a random one
-        ("random", np.uint64),  # the state of this game's random numbers (cutnode.kernels.playouts)
+        ("random", np.uint64),  # state of the game's random numbers (cutnode.kernels.playouts)
         ("second", np.int64),  # whether the second player is to move
         ("over", np.int64),
         ("value", np.int64),  # of the finished game, for the first player
     ],
     align=True,
 )
-"""A game that is being played, beside its packed position."""
+"""The state of a game being played, in addition to its packed position."""
 
 Steps = Annotated[Any, types.Array(numba.from_dtype(STEP), 1, "C")]
 
@@ -65,7 +65,7 @@ def advance(example: Position, words: Words, steps: Steps, buffer: Numbers) -> N
 
 @compiled
 def note_end(position, step):
-    """Note whether a game is over, and its value."""
+    """Record whether a game is over, and its value."""
     over, value = outcome(position)
     step.over = int(over or drawn(position))
     step.value = 0 if not over else -value if step.second else value
@@ -73,7 +73,7 @@ def note_end(position, step):
 
 @kernel
 def decide(example: Position, words: Words, steps: Steps) -> None:
-    """Let chance decide in each game, until a player has to."""
+    """Draw outcomes of chance in each game until a player is to move."""
     for number in range(len(steps)):
         step = steps[number]
         position = unpack(words, number * width(example), example)
@@ -90,10 +90,10 @@ def decide(example: Position, words: Words, steps: Steps) -> None:
 def mark_quiet(
     example: Position, words: Words, best: Numbers, quiet: Numbers, buffer: Numbers
 ) -> None:
-    """Mark the packed positions in which nothing is at stake.
+    """Mark the quiet ones among the packed positions.
 
-    The mover is not in check, and the best move is not noisy: quiescence plays such
-    moves, so no estimate has to know them.
+    In a quiet position the mover is not in check and the best move is not noisy: the quiescence
+    search plays noisy moves, so estimates need not foresee them.
     """
     for number in range(len(best)):
         position = unpack(words, number * width(example), example)

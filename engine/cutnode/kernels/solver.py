@@ -1,17 +1,17 @@
 """The exact solver: alpha-beta to the end of the game, driven by null windows.
 
 :func:`search_node` is the node function, in numbered steps.  :func:`prove` narrows the proven
-interval of a position with null windows until the value is known.  :func:`solve_batch`
-is what Python calls: it proves one position after the other.
+interval of a position with null windows until the value is known.  Python calls
+:func:`solve_batch`, which proves one position after the other.
 
-What every function here promises, for a window ``alpha < beta``: the value *v* that it
-returns is fail-soft.  If ``v <= alpha`` the true value is at most *v*; if ``v >= beta``
-it is at least *v*; in between it is exact.  After a stop, returned values mean nothing
+The contract of every function here, for a window ``alpha < beta``: the returned value *v* is
+fail-soft.  If it fails low (``v <= alpha``), the true value is at most *v*; if it fails high
+(``v >= beta``), at least *v*; in between, *v* is exact.  After a stop, returned values mean nothing
 and nothing is stored.
 
-Sources: fail-soft alpha-beta, J. Fishburn, "Another optimization of alpha-beta search"
-(1983); enhanced transposition cutoffs, A. Plaat et al., "Best-first fixed-depth minimax
-algorithms" (1996), whose MTD(f) the near questions of :func:`prove` follow.
+Sources: fail-soft alpha-beta, J. Fishburn, "Another optimization of alpha-beta search" (1983);
+enhanced transposition cutoffs, A. Plaat et al., "Best-first fixed-depth minimax algorithms" (1996),
+whose MTD(f) :func:`prove` follows once the interval is narrow.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ from cutnode.kernels.tablebase_scores import tablebase_fields, tablebase_value
 NO_PLY = 1 << 30
 
 SINGLE_THREADED, PREPARE_TABLE, SHARED_TABLE, ENLARGE_TABLE = range(4)
-"""How a batch uses the table: for itself; making it ready for others, all of it; with others;
-making it ready for others that go on with the search of now."""
+"""How a batch uses the table: alone; to prepare all of it for several threads; together with other
+threads; to enlarge it for threads that continue the current search."""
 
 
 COUNTERS: list[Any] = [
@@ -102,30 +102,30 @@ COUNTERS: list[Any] = [
 
 @functools.cache
 def search_dtype(cls: Any) -> np.dtype[Any]:
-    """The memory of one searching thread: control, counters, and stacks for all plies."""
+    """Return the layout of one searching thread's memory: control, counters, and stacks."""
     plies = game_constant(cls, "MAX_PLIES", 512) + 1
     room = (plies + 1) * game_constant(cls, "MAX_MOVES", 256)
     fields: list[Any] = [
-        ("stop", np.int64),  # one of the reasons above; other threads may set it
-        ("stop_at", np.int64),  # the stop is meant for this position of the batch; -1: all
-        ("current", np.int64),  # the position of the batch that is being solved
+        ("stop", np.int64),  # a reason of cutnode.contract.stop; other threads may set it
+        ("stop_at", np.int64),  # number of the position that a stop is meant for; -1: all
+        ("current", np.int64),  # number of the position that is being solved
         ("node_limit", np.int64),  # for each position
-        ("line_limit", np.int64),  # the same, with the nodes for the best line
-        *COUNTERS,  # of the batch; its clock when it was done
-        ("shared", np.int64),  # whether other threads search the same with the same table
-        ("looked", np.int64),  # at so many nodes we looked last for what they have decided
-        ("unwind", np.int64),  # they have decided the node of this ply; NO_PLY: none
-        ("found_lower", np.int64),  # and this is what they say of it
+        ("line_limit", np.int64),  # the same, including the nodes for the best line
+        *COUNTERS,  # of the batch; ticks: the clock at its end
+        ("shared", np.int64),  # whether other threads search the same root with the same table
+        ("looked", np.int64),  # node count at the last check for other threads' results
+        ("unwind", np.int64),  # ply of a node that another thread has decided; NO_PLY: none
+        ("found_lower", np.int64),  # its bounds, as found by that thread
         ("found_upper", np.int64),
-        ("path", np.uint64, (plies + 1,)),  # the scattered keys of the line to here
-        ("lowest", np.int64, (plies + 1,)),  # and the windows; infinite where nobody looks
+        ("path", np.uint64, (plies + 1,)),  # scattered keys of the nodes of the line
+        ("lowest", np.int64, (plies + 1,)),  # their windows; infinite at nodes that are not checked
         ("highest", np.int64, (plies + 1,)),
         ("plies", np.int64),  # longest line that the stacks have room for
-        ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
-        ("scouted", np.uint64),  # the purpose of a search that left moves in the table; 0: none
-        ("table_plies", np.int64),  # with fewer left, nodes do not use the table
-        ("enhanced_plies", np.int64),  # with fewer left, they do not look children up
-        ("crowding", np.int64),  # the table's region grows after so many entries for each bucket
+        ("violation", np.uint64, (words_each(cls),)),  # a position that breaks the contract
+        ("scouted", np.uint64),  # purpose of a scout search that left moves in the table; 0: none
+        ("table_plies", np.int64),  # nodes with fewer plies left do not use the table
+        ("enhanced_plies", np.int64),  # nodes with fewer plies left do not look children up
+        ("crowding", np.int64),  # entries per bucket after which the table's region grows
         ("moves", np.int64, (room + MOVES_ROOM,)),
         ("ranked", np.int64, (room,)),
         ("children", np.uint64, (room * (words_each(cls) + 1),)),
@@ -136,11 +136,11 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
 
 @functools.cache
 def result_dtype(cls: Any) -> np.dtype[Any]:
-    """The result of one position of a batch."""
+    """Return the layout of the result of one position of a batch."""
     fields: list[Any] = [
         ("lower", np.int64),
         ("upper", np.int64),
-        ("guess", np.int64),  # what to ask first; INFINITE: nobody knows
+        ("guess", np.int64),  # value to test first; INFINITE: no guess
         ("reason", np.int64),
         *COUNTERS,
         ("length", np.int64),
@@ -152,18 +152,18 @@ def result_dtype(cls: Any) -> np.dtype[Any]:
 SolverMemory = Annotated[Any, record(search_dtype)]
 SolverResults = Annotated[Any, records(result_dtype)]
 
-# Children wait in the stacks: ``ranked`` has the word of each (see ``cutnode.kernels.ordering``),
-# and ``children`` its position and then its scattered key.
+# The stacks hold the children: ``ranked`` has the word of each (see ``cutnode.kernels.ordering``),
+# and ``children`` its position followed by its scattered key.
 
 
 @compiled
 def resolve(position, alpha, beta, search):
     """Play forced moves until the game decides the window or there is a choice.
 
-    Returns the position reached, whether the original mover is to move in it, whether
-    its value is decided, and if so that value (for whoever is to move in it).
+    Return the position reached, whether the original mover is to move in it, whether its value is
+    decided, and if so that value (for the player to move in it).
     """
-    # A loop, not a recursion: lines of forced moves are long in some games.
+    # Use a loop, not recursion: lines of forced moves are long in some games.
     same = True
     while True:
         lower, upper = bounds(position, alpha, beta)
@@ -189,7 +189,7 @@ def resolve(position, alpha, beta, search):
 
 @compiled
 def bounds_in(data, points):
-    """The bounds that an entry holds for a position with so many points of its value settled."""
+    """Return an entry's bounds for a position of whose value *points* are settled."""
     lower, upper = lower_of(data), upper_of(data)
     lower = lower if lower == -INFINITE else lower + points
     return lower, upper if upper == INFINITE else upper + points
@@ -197,7 +197,7 @@ def bounds_in(data, points):
 
 @compiled(inline=False)
 def scouted_move(position, purpose, table):
-    """The move that the search before the proof thought best here, or ``NO_MOVE``."""
+    """Return the best move here according to the scout search, or ``NO_MOVE``."""
     word, symmetry = canonical(position)
     data = probe(table, address_for(word, purpose, 0))
     if data == Bits(0) or depth_of(data) < SCOUTED_DEPTH or move_of(data) == NO_MOVE:
@@ -207,7 +207,7 @@ def scouted_move(position, purpose, table):
 
 @compiled(inline=False)
 def look_around(ply, search, table):
-    """Find out whether another thread has decided a node of the line to here, the first of them."""
+    """Find the first node of the line that another thread has decided, if there is one."""
     search.looked = search.nodes
     for above in range(ply):
         data = probe(table, search.path[above])
@@ -222,8 +222,8 @@ def look_around(ply, search, table):
 
 @compiled
 def must_stop(search, ply):
-    """Return whether the search of this position has to end; the reason is left in ``stop``."""
-    # A stop may be meant for a position of the batch that is already done: then it is void.
+    """Return whether the search of this position has to end, with the reason in ``stop``."""
+    # A stop that was meant for an earlier position of the batch is void.
     if search.nodes > search.node_limit:
         search.stop = NODES
         search.stop_at = search.current
@@ -253,10 +253,10 @@ def search_node(
     search: SolverMemory,
     table: Words,
 ) -> int:
-    """The value of a position within a window, fail-soft (see the module's text).
+    """Return the value of a position within a window, fail-soft (see the module's docstring).
 
-    The position is resolved: the caller knows that bounds leave the window open and no
-    move is forced.  *word* is its scattered key; the stacks are free from *top* on.
+    The position must be resolved: bounds leave the window open, and no move is forced.  *word* is
+    its scattered key; the stacks are free from *top* on.
     """
     # Step 1. Count the node, and stop if told to.
     search.nodes += 1
@@ -281,7 +281,7 @@ def search_node(
             if decided:
                 search.cutoffs += 1
                 return value
-            # What is proven narrows the window: cutoffs come earlier, and the result is the same.
+            # Proven bounds narrow the window: cutoffs come earlier, and the result is the same.
             alpha = max(alpha, lower)
             beta = min(beta, upper)
             _, symmetry = canonical(position)
@@ -289,11 +289,11 @@ def search_node(
             if tt_move != NO_MOVE:
                 tt_move = original_move(position, tt_move, symmetry)
 
-        # High up a search of limited depth went before, to find good first moves.
+        # Near the root, start with the move of the depth-limited scout search.
         if tt_move == NO_MOVE and search.scouted != 0 and plies >= SCOUTED_PLIES:
             tt_move = scouted_move(position, search.scouted, table)
 
-    # Step 3. With other threads: has one decided a node above, so that this one is of no use?
+    # Step 3. With several threads: return if another one has decided a node above.
     shared = search.shared != 0 and plies >= SHARED_PLIES
     if shared and search.nodes - search.looked > LOOK_NODES:
         look_around(ply, search, table)
@@ -304,7 +304,7 @@ def search_node(
         search.lowest[ply] = alpha - points if shared else -INFINITE
         search.highest[ply] = beta - points if shared else INFINITE
 
-    # Step 4. Make the children, and see which of them are decided without search.
+    # Step 4. Make the children, and use those that are decided without search.
     best, best_move, floor = -INFINITE, NO_MOVE, alpha
     stride = width(position) + 1
     count = 0
@@ -317,7 +317,7 @@ def search_node(
         child = play(position, move)
         again = moves_again(position, child)
         low, high = (floor, beta) if again else (-beta, -floor)
-        # Forced moves are played at once: positions without a choice are no nodes.
+        # Play forced moves at once: positions without a choice are no nodes.
         reached, same, decided, value = resolve(child, low, high, search)
         again = again == same
         if decided:
@@ -334,7 +334,7 @@ def search_node(
         _, reached_key = settled(reached)
         in_table = plies_left(reached) >= search.table_plies
         reached_word = mix(Bits(reached_key)) if in_table else Bits(0)
-        # Its bucket is on the way from memory while the other children are made.
+        # Prefetch its bucket while the other children are made.
         if in_table:
             prepare(table, reached_word)
         score = order(position, move, child)
@@ -347,7 +347,7 @@ def search_node(
     if count == 0:
         return best
 
-    # Step 5. Enhanced transposition cutoffs: look the children up before one is searched.
+    # Step 5. Enhanced transposition cutoffs: look the children up before searching any.
     if plies >= search.enhanced_plies:
         kept = 0
         for at in range(top, top + count):
@@ -364,7 +364,7 @@ def search_node(
                 if lower >= beta:
                     search.cutoffs += 1
                     return lower
-                # It cannot raise alpha: its bound is as good as its search.
+                # It cannot raise alpha: its bound is as good as a search.
                 if upper <= floor:
                     best = max(best, upper)
                     continue
@@ -372,9 +372,9 @@ def search_node(
             kept += 1
         count = kept
 
-    # Step 6. Search the children that are left, the most promising first.  Those that another
-    # thread searches right now are deferred until after the others (T. Kerrigan, "Simplified
-    # ABDADA"): their values will mostly be in the table by then.
+    # Step 6. Search the children that are left, the most promising first.  Defer a child that
+    # another thread is searching until the rest are done (T. Kerrigan, "Simplified ABDADA"): by
+    # then, its value is mostly in the table.
     sort_down(search.ranked, top, top + count)
     for attempt in range(2):
         deferred = 0
@@ -397,7 +397,7 @@ def search_node(
                 mark(table, child_word, False)
             if search.stop != RUNNING or search.unwind < ply:
                 return alpha
-            # Another thread has decided this very node: what it found is the answer.
+            # Another thread has decided this very node: return its result.
             if search.unwind == ply:
                 search.unwind = NO_PLY
                 lower, upper = search.found_lower + points, search.found_upper + points
@@ -413,11 +413,11 @@ def search_node(
         if count == 0:
             break
 
-    # Step 7. Store what is proven.
+    # Step 7. Store the proven bounds.
     if remember:
         lower = best - points if best > alpha else -INFINITE
         upper = best - points if best < beta else INFINITE
-        # All moves failed low: none is known to be best.
+        # At an all-node no move is known to be best.
         if best <= alpha:
             best_move = NO_MOVE
         else:
@@ -431,7 +431,7 @@ def search_node(
 
 @compiled
 def search_root(position, alpha, beta, top, search, table):
-    """The value of any position within a window, fail-soft; the stacks are free from *top*."""
+    """Return the value of a position within a window, fail-soft; the stacks are free from *top*."""
     search.unwind = NO_PLY
     reached, same, decided, value = resolve(position, alpha, beta, search)
     if not decided:
@@ -445,12 +445,12 @@ def search_root(position, alpha, beta, top, search, table):
 
 @compiled
 def question(lower, upper, guess, near):
-    """The next question about a value in ``lower..upper``: is it at least this?
+    """Return the next test of a value in ``lower..upper``: is it at least this?
 
-    A null window far from the value is cheap, and the cheaper the further, because the
-    game's bounds decide it early: so ask for values half-way to the far ends first, and
-    find quick wins before their slower proofs are tried.  Close to zero, ask what the
-    last answer suggests, as MTD(f) does.
+    The further a null window lies from the value, the cheaper it is, because the game's bounds
+    decide it early.  So test values half-way to the far ends first, which finds quick wins before
+    trying slower proofs of them.  Close to zero, test what the last answer suggests, as MTD(f)
+    does.
     """
     if upper - lower > near:
         if lower >= 0 or upper <= 0:
@@ -468,7 +468,7 @@ def begin_proof(position, result, weak, search):
     lower, upper = bounds(position, -INFINITE, INFINITE)
     if lower > most_value(position) or upper < -most_value(position):
         end_all(position, VALUE, search)
-    # A game without bounds says minus and plus infinity: there no half-way question makes sense.
+    # A game without bounds returns minus and plus infinity: there is no half-way then.
     bounded = lower >= -MAX_VALUE and upper <= MAX_VALUE
     if weak:
         lower, upper = max(lower, -1), min(upper, 1)
@@ -479,7 +479,7 @@ def begin_proof(position, result, weak, search):
 
 @compiled
 def prove(position, result, weak, search, table):
-    """Narrow the proven interval in *result* to the value, as far as limits allow."""
+    """Narrow the proven interval in *result* to the value, as far as the limits allow."""
     bounded = begin_proof(position, result, weak, search)
     lower, upper = np.int64(result.lower), np.int64(result.upper)
     known = result.guess != INFINITE
@@ -492,7 +492,7 @@ def prove(position, result, weak, search, table):
             end_all(position, VALUE, search)
         if search.stop != RUNNING:
             return
-        # Fail-soft: the answer is often sharper than the question.
+        # Fail-soft: the result is often a better bound than the one tested.
         if value >= asked:
             lower = min(value, upper)
         else:
@@ -503,7 +503,7 @@ def prove(position, result, weak, search, table):
 
 @compiled
 def best_move_of(position, value, weak, search, table):
-    """A legal move that keeps a proven value; ``NO_MOVE`` after a stop."""
+    """Return a legal move that keeps a proven value; ``NO_MOVE`` after a stop."""
     _, word = settled(position)
     _, symmetry = canonical(position)
     data = probe(table, mix(Bits(word)))
@@ -521,7 +521,7 @@ def best_move_of(position, value, weak, search, table):
     sort_down(search.ranked, 0, end)
     for at in range(end):
         move = ranked_move(search.ranked[at])
-        # The last must be it, and who loses anyway may play any: neither needs a search.
+        # Neither the last candidate nor, in a weak solution, a lost position needs a search.
         if at == end - 1 or (weak and value < 0):
             return move
         child = play(position, move)
@@ -538,12 +538,12 @@ def best_move_of(position, value, weak, search, table):
 
 @compiled
 def follow(position, result, weak, whole_line, search, table):
-    """Write a best line of play to *result*: of a proven value the whole, else one move."""
+    """Write a best line to *result*: all of it if the value is proven, else one move."""
     result.length = 0
     value = result.lower
     proven = result.lower == result.upper
     if not proven:
-        # Which move is best is not known yet: any that may reach the lower bound.
+        # The best move is not known yet: accept the first one.
         value = -MAX_VALUE
     while result.length < len(result.line):
         over, _ = outcome(position)
@@ -576,10 +576,10 @@ def solve_batch(
 ) -> None:
     """Solve the positions packed in *words*; *example* is any position of their class.
 
-    *line* is the number of moves wanted of the best line: 0, 1, or 2 for all of them.
-    *cold*: each position starts a generation of the table.  Threads that share a table
-    are told so by *sharing*: one call, of no positions, opens it before they start, or so much of
-    it that there is room for as many more entries as the node limit says.
+    *line* is the number of moves wanted of the best line: 0, 1, or 2 for all of them.  With *cold*,
+    each position starts a generation of the table.  *sharing* says how threads share the table:
+    before they start, a call without positions opens all of it (``PREPARE_TABLE``), or enough for
+    as many more entries as the node limit (``ENLARGE_TABLE``).
     """
     if sharing == PREPARE_TABLE:
         begin(table, cold)

@@ -1,4 +1,4 @@
-"""The top of a game's tree as a graph: its expansion, and proof numbers to choose what to ask next.
+"""The top of a game's tree as a graph: its expansion, and proof numbers to choose the next leaf.
 
 See :mod:`cutnode.cluster.top` and :mod:`cutnode.cluster.splitting`, which drive it."""
 
@@ -34,18 +34,18 @@ NODE = np.dtype(
     [
         ("low", np.int32),  # proven bounds of the value
         ("high", np.int32),
-        ("decided", np.int32),  # the best child that is no node; none: the worst there is
+        ("decided", np.int32),  # best value of a decided child, which is no node; else the worst
         ("decided_move", np.int32),  # the move to it
-        ("side", np.int32),  # 1 the player of the root moves, -1 the opponent
-        ("first", np.int32),  # children: the edges from here on,
-        ("count", np.int32),  # so many; 0 of a leaf
+        ("side", np.int32),  # 1: the root's player moves, -1: the opponent
+        ("first", np.int32),  # first edge to a child
+        ("count", np.int32),  # number of children; 0 for a leaf
         ("first_parent", np.int32),
         ("parents", np.int32),
-        ("assumed", np.int32),  # of a leaf that is asked: 1 it will be yes, -1 no; 0: not asked
+        ("assumed", np.int32),  # expected answer of a leaf in work: 1 yes, -1 no; 0: not in work
         ("needed", np.int32),  # whether the question at the root still depends on it
-        ("queued", np.int32),  # whether it waits to be looked at again
-        ("proof", np.int64),  # leaves still to be proven for a yes at the root, and for a no
-        ("disproof", np.int64),
+        ("queued", np.int32),  # whether it waits in the queue of renew_above
+        ("proof", np.int64),  # leaves still to prove for a yes at the root
+        ("disproof", np.int64),  # leaves still to disprove for a no
     ],
     align=True,
 )
@@ -57,9 +57,9 @@ CHILD = np.dtype(
         ("parent", np.int64),  # its number in the block
         ("move", np.int64),
         ("order", np.int64),
-        ("same", np.int64),  # 1 the same player moves, -1 the other
+        ("same", np.int64),  # 1: the same player moves, -1: the other
         ("open", np.int64),  # 0: lower is the value
-        ("lower", np.int64),  # for who is to move
+        ("lower", np.int64),  # for the player to move
         ("upper", np.int64),
         ("key", np.uint64),
     ]
@@ -72,7 +72,7 @@ def work_dtype(cls: Any) -> np.dtype[Any]:
     fields: list[Any] = [
         ("stop", np.int64),
         ("nodes", np.int64),
-        ("violation", np.uint64, (words_each(cls),)),  # breaks the contract
+        ("violation", np.uint64, (words_each(cls),)),  # a position that breaks the contract
         ("moves", np.int64, (game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM,)),
     ]
     return np.dtype(fields, align=True)
@@ -91,7 +91,7 @@ def expand(
     child_words: Words,
     work: ExpansionMemory,
 ) -> int:
-    """Write the children of *count* positions, past forced moves; return their number."""
+    """Write the children of *count* positions, after forced moves; return their number."""
     number = 0
     for parent in range(count):
         position = unpack(words, parent * width(example), example)
@@ -123,7 +123,7 @@ def expand(
 
 
 NEVER = np.int64(1 << 40)
-"""The proof number of what cannot be proven."""
+"""The proof number of a node that cannot be proven."""
 
 
 Nodes = Annotated[Any, types.Array(numba.from_dtype(NODE), 1, "C")]
@@ -159,7 +159,7 @@ def renew(nodes, children, asked, at):
 
 @compiled
 def renew_bounds(nodes, children, node):
-    """The bounds of an inner node, from those of its children and what is decided."""
+    """Return the bounds of an inner node, from its children and its decided moves."""
     low = high = np.int64(node.decided)
     for edge in range(node.first, node.first + node.count):
         child = nodes[children[edge]]
@@ -172,7 +172,7 @@ def renew_bounds(nodes, children, node):
 
 @kernel
 def renew_all(graph: Graph, nodes: Nodes, children: Indices, asked: int) -> None:
-    """Compute all bounds and proof numbers, for the question whether the root has *asked*."""
+    """Compute all bounds and proof numbers, to test whether the root's value reaches *asked*."""
     for at in range(len(nodes) - 1, -1, -1):
         renew(nodes, children, asked, at)
 
@@ -187,7 +187,7 @@ def renew_above(
     asked: int,
     leaf: int,
 ) -> None:
-    """Compute a leaf, and what it changes above it.  *queue* has room for all nodes."""
+    """Recompute a leaf, and the nodes above that it changes.  *queue* has room for all nodes."""
     queue[0] = leaf
     begin, end = 0, 1
     while begin < end:
@@ -205,7 +205,7 @@ def renew_above(
 
 @kernel
 def choose(graph: Graph, nodes: Nodes, children: Indices) -> int:
-    """The leaf to ask about next; -1 if there is none until answers come."""
+    """Return the most-proving leaf, to search next; -1 if there is none until answers arrive."""
     at = np.int64(0)
     if nodes[0].proof == 0 or nodes[0].disproof == 0:
         return -1

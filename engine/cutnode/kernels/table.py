@@ -1,47 +1,47 @@
-"""The transposition table: what searches have proven, by position.
+"""The transposition table: the bounds that searches have found, by position.
 
-Layout.  One array of 64-bit words in *buckets* of four entries: 64 bytes, one cache line.
-An entry is two words: ``data``, and the scattered key XOR ``data``, so that an entry torn
-by two threads that write at once matches no key (R. Hyatt's lockless table).
+Layout.  One array of 64-bit words in *buckets* of four entries: 64 bytes, one cache line.  An entry
+is two words: ``data``, and the scattered key XOR ``data``, so that an entry torn by two threads
+that write at once matches no key (R. Hyatt's lockless table).
 
     data   bits  0..15   lower bound of the value, plus 32768
            bits 16..31   upper bound of the value, plus 32768
            bits 32..47   best move in the canonical frame, 65535 if none is known
            bits 48..54   work: for the solver, the binary logarithm of the nodes spent;
-                         for a search of limited depth, the plies (6 bits), and one bit
-                         if the bounds do not depend on estimates
+                         for a depth-limited search, the depth (6 bits), and one bit if
+                         the bounds do not depend on estimates
            bits 55..63   age: the search that wrote it, 1..511 (0 marks a free entry)
 
 Proof-number search keeps two numbers of 24 bits in place of bounds and move.
 
-Both bounds live in one entry, so a sequence of null windows sharpens it from both sides.
-The solver's values enter and leave as they are: a value belongs to its position, however
-reached.  How scores of wins do is said in ``cutnode.kernels.scores``.
+An entry holds both bounds, so a sequence of null windows narrows it from both sides.  The solver's
+values are stored unchanged: a value belongs to its position, however it was reached.
+``cutnode.kernels.scores`` explains how scores of wins are stored.
 
-Replacement.  An entry gives way in this order: one for the same position, a free one, one
-of an earlier search, the one with the least work (the fewest plies).  Bounds for the same
-position are merged; of bounds by different depths the deeper ones of this search stay.
+Replacement.  A new entry replaces, in this order: an entry for the same position, a free one, one
+from an earlier search (ageing), the one with the least work (the least depth).  Bounds for the same
+position are merged; of bounds from different depths, the deeper ones from this search stay.
 
-Region.  A search starts with a small region at the front of the array and enlarges it
-when it is half full, so that easy positions stay in the processor's cache and touch
-little memory.  The solver may wait until it was filled some times over: a game says so if
-what gave way is soon found again.  Threads that share a table leave the header alone, because
-every probe reads it: they use the whole of the array from the start, or come back when there
-is no more room.  An entry is two stores and two loads, in no order that matters: what does not
-fit together matches no key, and what was checked is what is used, never read again.
+Region.  A search starts with a small region at the front of the array and enlarges it when it is
+half full, so that easy positions stay in the processor's cache and touch little memory.  The solver
+may wait until it has been filled several times over, in games where a replaced entry is soon found
+again.  Threads that share a table leave the header alone, because every probe reads it: they use
+the whole array from the start, or return when there is no more room.  An entry is two stores and
+two loads, whose order does not matter: words that do not belong together match no key, and a probe
+uses the words that it checked, without reading them again.
 
-Generations.  A *cold* search must not see what earlier ones stored.  Instead of clearing
-gigabytes it draws a new salt, which is part of every stored key, so nothing old matches.
-Buckets do not depend on the salt: a cold search does the same, node for node, in a used
-table as in a new one.  When ages run out, the memory used since the last time is swept.
+Generations.  A *cold* search must not see entries of earlier ones.  Instead of clearing gigabytes
+it draws a new salt, which is part of every stored key, so no old entry matches.  Buckets do not
+depend on the salt: a cold search is the same, node for node, in a used table as in a new one.  When
+ages run out, the memory used since the last time is swept.
 
-Errors.  The whole 64-bit key is compared, and keys are scattered by a bijection: a game
-whose key tells all positions apart gets no false match within a generation.  For hashed
-keys, and across generations, a probe of a table with n entries is wrong with odds of
-n / 2**64: 1 in 10**11 for the entries of 2 GiB.
+Errors.  The whole 64-bit key is compared, and keys are scattered by a bijection: a game whose key
+tells all positions apart gets no false match within a generation.  For hashed keys, and across
+generations, the probability of a false match in a table with n entries is n / 2**64 for each probe:
+1 in 10**11 for the entries of 2 GiB.
 
-The header, in front, is the words below, and marks: the scattered keys of positions that
-some thread searches right now, where threads share the table.
+The header, in front, consists of the words below and of marks: the scattered keys of positions that
+threads which share the table are searching right now.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ from cutnode.contract.verbs import NO_MOVE
 from cutnode.kernels.parameters import HALF_FULL, REGION_GROWTH, SMALLEST_REGION
 
 BUCKETS, FILLED, SALT, AGE, FIRST_AGE, HIGHEST, COLD, SHARED = range(8)
-"""Words of the header: buckets of the region; entries counted since it last grew; the
-generation's salt, current age and first age; the largest region since the last sweep;
-whether the next search has to be cold; whether threads share the table."""
+"""Words of the header: the buckets of the region; the entries counted since it last grew; the
+generation's salt; the current age; the generation's first age; the largest region since the last
+sweep; whether the next search has to be cold; whether threads share the table."""
 
 ENTRY_WORDS = 2
 BUCKET_WORDS = 8
@@ -66,7 +66,7 @@ HEADER_WORDS = BUCKET_WORDS + MARKS
 AGES = 511
 WORK_AT, AGE_AT = 48, 55
 SOLVED = (1 << 24) - 1
-"""The number of a question that is decided the other way."""
+"""The proof number of a disproven question, and the disproof number of a proven one."""
 
 SAME, FREE, EARLIER = -3, -2, -1
 """The worth of keeping an entry, below every amount of work."""
@@ -74,20 +74,20 @@ SAME, FREE, EARLIER = -3, -2, -1
 
 @compiled
 def most_buckets(table):
-    """The buckets that the memory has room for."""
+    """Return the number of buckets that the memory has room for."""
     return (len(table) - HEADER_WORDS) // BUCKET_WORDS
 
 
 @compiled
 def begin(table, cold):
-    """Begin a search; a cold one, or after ``forget``, begins a generation."""
-    # Ages are 9 bits of an entry: before they run out, all entries get new ones.
+    """Begin a search; a *cold* one, or the first after ``forget``, begins a generation."""
+    # Ages have 9 bits: before they run out, all entries get new ones.
     if np.int64(table[AGE]) == AGES:
         sweep(table, ENTRY_WORDS)
     table[AGE] = np.int64(table[AGE]) + 1
     table[SHARED] = 0
     if cold or np.int64(table[COLD]) != 0:
-        # A new salt makes all older entries unfindable; the region starts small again.
+        # A new salt hides all older entries; the region starts small again.
         table[COLD] = 0
         table[SALT] = mix(Bits(table[SALT]) ^ Bits(0x9E3779B97F4A7C15))
         table[FIRST_AGE] = table[AGE]
@@ -98,7 +98,7 @@ def begin(table, cold):
 
 @compiled(inline=False)
 def sweep(table, entry_words):
-    """Let ages start again: entries of this generation become the oldest, others go."""
+    """Restart ages: entries of this generation become the oldest, all others are deleted."""
     end = HEADER_WORDS + np.int64(table[HIGHEST]) * BUCKET_WORDS
     for at in range(HEADER_WORDS, end, entry_words):
         data = Bits(table[at + 1])
@@ -117,32 +117,32 @@ def sweep(table, entry_words):
 
 @compiled
 def address_for(word, purpose, actions):
-    """The scattered key under which a search of limited depth keeps a position.
+    """Return the scattered key under which a depth-limited search keeps a position.
 
-    *word* is the position's key, *purpose* stands for what the scores depend on, and
-    *actions* may still follow without cost.
+    *word* is the position's key, *purpose* a digest of what the scores depend on, and *actions* the
+    free moves in a row that led to it.
     """
     return mix(Bits(word) ^ Bits(purpose)) ^ mix(Bits(actions))
 
 
 @compiled
 def bucket(table, word):
-    """The index of the first entry of the bucket of a scattered key."""
+    """Return the index of the first entry of a scattered key's bucket."""
     return HEADER_WORDS + np.int64(high_product(word, table[BUCKETS])) * BUCKET_WORDS
 
 
 @compiled
 def prepare(table, word):
-    """Bring a bucket near the processor, for a probe soon."""
+    """Prefetch the bucket of a scattered key, for a probe soon."""
     prefetch(table, bucket(table, word))
 
 
 @compiled
 def probe(table, word):
-    """The data stored for a scattered key, or 0."""
+    """Return the data stored for a scattered key, or 0."""
     at = bucket(table, word)
     salted = Bits(word) ^ Bits(table[SALT])
-    # A bucket is a cache line: the first look costs a miss at most, the others nothing.
+    # A bucket is a cache line: at most the first read is a cache miss.
     for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
         data = Bits(table[entry + 1])
         if Bits(table[entry]) ^ data == salted and data != Bits(0):
@@ -152,13 +152,13 @@ def probe(table, word):
 
 @compiled
 def mark(table, word, searched):
-    """Say that this thread searches the position of a scattered key, or no longer does."""
+    """Mark the position of a scattered key as searched by this thread, or clear the mark."""
     table[BUCKET_WORDS + np.int64(Bits(word) % Bits(MARKS))] = word if searched else Bits(0)
 
 
 @compiled
 def is_marked(table, word):
-    """Return whether a thread searches the position of a scattered key right now."""
+    """Return whether a thread is searching the position of a scattered key right now."""
     return Bits(table[BUCKET_WORDS + np.int64(Bits(word) % Bits(MARKS))]) == Bits(word)
 
 
@@ -189,7 +189,7 @@ def age_of(data):
 
 @compiled
 def entry_cutoff(lower, upper, alpha, beta):
-    """Return whether bounds leave nothing to search in a window, and the one that says so."""
+    """Return whether bounds decide a window, and the bound that does."""
     if lower >= beta or lower == upper:
         return True, lower
     return upper <= alpha, upper
@@ -197,7 +197,7 @@ def entry_cutoff(lower, upper, alpha, beta):
 
 @compiled
 def work_for(nodes):
-    """The work of so many nodes: the binary logarithm, rounded down."""
+    """Return the work of a number of nodes: its binary logarithm, rounded down."""
     exponent = 0
     while nodes > 1:
         nodes >>= 1
@@ -207,9 +207,9 @@ def work_for(nodes):
 
 @compiled
 def store(table, word, lower, upper, move, work, each):
-    """Remember proven bounds; return whether another position of this search gave way.
+    """Store proven bounds; return whether they replaced another position's entry of this search.
 
-    The region grows after so many entries for *each* bucket, those that took another's place too.
+    The region grows after *each* entries per bucket, replacements included.
     """
     worth = write(table, word, lower, upper, move, work)
     if worth != SAME:
@@ -219,14 +219,14 @@ def store(table, word, lower, upper, move, work, each):
 
 @compiled
 def store_depth(table, word, lower, upper, move, depth, proven):
-    """Remember bounds by a search of some depth, as :func:`store` does.
+    """Store the bounds found at a depth, as :func:`store` does.
 
     *proven* says that they do not depend on estimates.
     """
     victim, worth, data = place(table, word)
     work = 2 * depth + (1 if proven else 0)
     if worth == SAME:
-        # Bounds of the same depth both hold; deeper ones of this search are worth more.
+        # Bounds from the same depth both hold; deeper ones from this search are worth more.
         if work_of(data) == work:
             low, high = max(lower, lower_of(data)), min(upper, upper_of(data))
             if low <= high:
@@ -235,7 +235,7 @@ def store_depth(table, word, lower, upper, move, depth, proven):
             return False
         move = move_of(data) if move == NO_MOVE else move
     put(table, victim, word, packed_bounds(lower, upper, move), work)
-    # Only new places count: an entry that gave way leaves the table as full as it was.
+    # Count only entries in free places: a replacement leaves the table as full as it was.
     if worth == FREE:
         count_entry(table, HALF_FULL)
     return worth >= 0
@@ -243,7 +243,7 @@ def store_depth(table, word, lower, upper, move, depth, proven):
 
 @compiled
 def store_numbers(table, word, proof, disproof, work):
-    """Remember a proof and a disproof number, of 24 bits each."""
+    """Store a proof and a disproof number, of 24 bits each."""
     entry, worth, _ = place(table, word)
     put(table, entry, word, Bits(proof) | (Bits(disproof) << Bits(24)), work)
     if worth == FREE:
@@ -272,7 +272,7 @@ def is_proven(data):
 
 @compiled
 def count_entry(table, each):
-    """Count an entry, and enlarge the region after so many for *each* bucket."""
+    """Count an entry, and enlarge the region after *each* entries per bucket."""
     if np.int64(table[SHARED]) == 0 and np.int64(table[BUCKETS]) < most_buckets(table):
         table[FILLED] = Bits(table[FILLED]) + Bits(1)
         if np.int64(table[FILLED]) > each * np.int64(table[BUCKETS]):
@@ -281,9 +281,9 @@ def count_entry(table, each):
 
 @compiled
 def place(table, word):
-    """The place for the entry of a scattered key, the worth of the entry there, and its data.
+    """Return the place for a scattered key's entry, the worth of the entry there, and its data.
 
-    The data are those that were checked: another thread may write others at any time.
+    The data are the ones that were checked: another thread may overwrite them at any time.
     """
     at = bucket(table, word)
     salted = Bits(word) ^ Bits(table[SALT])
@@ -293,8 +293,8 @@ def place(table, word):
         data = Bits(table[entry + 1])
         if Bits(table[entry]) ^ data == salted and data != Bits(0):
             return entry, SAME, data
-        # An entry of this search is worth its work, one of an earlier search of this generation
-        # less than any, and one of an earlier generation nothing.
+        # An entry of this search is worth its work; an entry of an earlier search of this
+        # generation less than any of these; an entry of an earlier generation nothing.
         age = age_of(data)
         worth = work_of(data) if age == now else EARLIER if age >= first else FREE
         if worth < least:
@@ -304,22 +304,22 @@ def place(table, word):
 
 @compiled
 def packed_bounds(lower, upper, move):
-    """Bounds and a move as the lowest bits of the data of an entry."""
+    """Return bounds and a move as the lowest bits of an entry's data."""
     return Bits(lower + 32768) | (Bits(upper + 32768) << Bits(16)) | (Bits(move) << Bits(32))
 
 
 @compiled
 def put(table, entry, word, content, work):
-    """Write an entry, of the current age."""
+    """Write an entry with the current age."""
     packed = content | (Bits(work) << Bits(WORK_AT)) | (Bits(table[AGE]) << Bits(AGE_AT))
-    # A thread that reads between the two stores finds a key that matches nothing.
+    # A thread that reads between the two stores finds a key that matches no position.
     table[entry + 1] = packed
     table[entry] = Bits(word) ^ Bits(table[SALT]) ^ packed
 
 
 @compiled
 def write(table, word, lower, upper, move, work):
-    """Put an entry into its bucket, merge bounds; return the worth of what was there."""
+    """Put an entry into its bucket, merging bounds; return the worth of the entry before."""
     entry, worth, data = place(table, word)
     if worth == SAME:
         lower = max(lower, lower_of(data))
@@ -331,14 +331,14 @@ def write(table, word, lower, upper, move, work):
 
 @compiled(inline=False)
 def grow(table):
-    """Enlarge a region in which there are enough entries."""
+    """Enlarge a region that has enough entries."""
     table[FILLED] = 0
     resize(table, min(np.int64(table[BUCKETS]) * REGION_GROWTH, most_buckets(table)))
 
 
 @compiled(inline=False)
 def open_whole(table):
-    """Let threads share the table, and all of the memory: they cannot enlarge the region."""
+    """Let threads share the table, with all of its memory, as they cannot enlarge the region."""
     share(table)
     if np.int64(table[BUCKETS]) < most_buckets(table):
         resize(table, most_buckets(table))
@@ -346,9 +346,9 @@ def open_whole(table):
 
 @compiled(inline=False)
 def open_for(table, entries, each):
-    """Let threads share the table until they have written so many more entries.
+    """Let threads share the table, with room for *entries* more.
 
-    The region grows as it would have done, after so many for *each* bucket.
+    The region grows as if a single thread had added them: after *each* entries per bucket.
     """
     share(table)
     buckets = np.int64(table[BUCKETS])
@@ -359,7 +359,7 @@ def open_for(table, entries, each):
 
 @compiled(inline=False)
 def reserve(table, entries, each):
-    """Enlarge the region until it has so many entries for *each* bucket at most."""
+    """Enlarge the region until *entries* are at most *each* per bucket."""
     buckets = np.int64(table[BUCKETS])
     while entries > each * buckets and buckets < most_buckets(table):
         buckets = min(buckets * REGION_GROWTH, most_buckets(table))
@@ -370,7 +370,7 @@ def reserve(table, entries, each):
 
 @compiled
 def share(table):
-    """Leave the region as it is from now on, and forget the marks of a search that was stopped."""
+    """Fix the region from now on, and clear the marks of a search that was stopped."""
     table[SHARED] = 1
     table[BUCKET_WORDS:HEADER_WORDS] = 0
 
@@ -379,7 +379,7 @@ def share(table):
 def resize(table, buckets):
     """Enlarge the region, and move the generation's entries to their new places.
 
-    From the last bucket to the first: a bucket's entries move to it or behind it.
+    It goes from the last bucket to the first: a bucket's entries stay or move towards the end.
     """
     old = np.int64(table[BUCKETS])
     first = np.int64(table[FIRST_AGE])
@@ -390,7 +390,7 @@ def resize(table, buckets):
         for entry in range(at, at + BUCKET_WORDS, ENTRY_WORDS):
             data = Bits(table[entry + 1])
             word = Bits(table[entry]) ^ data ^ Bits(table[SALT])
-            # The key is known again from the entry itself: no game is asked.
+            # The entry itself gives the key back: no position is needed.
             if age_of(data) < first:
                 table[entry] = 0
                 table[entry + 1] = 0

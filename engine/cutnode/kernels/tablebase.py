@@ -1,19 +1,19 @@
-"""The tables of a tablebase in compiled code: where a position is in them, and what they say of it.
+"""The tables of a tablebase in compiled code: the place of a position in them, and its value.
 
-All positions with an ``index`` are in a table, one for each ``layer``; of a game without indices
-those that were enumerated are, in one layer, by the rank of their canonical key.  A table has one
-*symbol* of some bits for each index, packed.  Symbols mean integers, codes of win, draw or loss
-with the distance (:mod:`cutnode.kernels.retrograde`) or values in points, which are listed; or in
-games of chance floats, which are so many steps above the lowest of them.
+There is a table for each ``layer``, which covers all positions with an ``index``.  A game without
+indices has a single layer of its enumerated positions, numbered by the rank of their canonical key.
+A table packs a *symbol* of a few bits for each index.  A symbol means an integer from a list: a
+code of win, draw or loss with the distance (:mod:`cutnode.kernels.retrograde`), or a value in
+points.  In games of chance it means a float: a number of steps above the lowest value.
 
-Kernels know the tables by a flat array of numbers, the *directory*, ``ENTRY`` of them a layer::
+Kernels get the tables as a flat array of numbers, the *directory*, with ``ENTRY`` of them a layer::
 
-    0  the address of the packed symbols; 0 if the layer is not there
+    0  the address of the packed symbols; 0 if the layer is missing
     1  the bits of a symbol
     2  the address of the meanings: the integers, or two floats, the lowest and the step
-    3  how many indices there are
+    3  the number of indices
     4  the address of the sorted keys, if positions are enumerated
-    5  the error of a value, the bits of a float
+    5  the error of a value, as the bits of a float
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ENTRY = 6
 SYMBOLS, SYMBOL_BITS, MEANINGS, SIZE, KEYS, ERROR = range(ENTRY)
 
 MOST_BITS = 56
-"""Of a symbol: it is read with one word that begins at a byte."""
+"""The most bits of a symbol: it is read with a single word that begins at a byte."""
 
 
 @compiled
@@ -44,7 +44,7 @@ def is_solved(tables, layer, number):
 
 @compiled
 def symbol_at(tables, layer, number):
-    """The symbol of an index."""
+    """Return the symbol of an index."""
     bits = int(tables[ENTRY * layer + SYMBOL_BITS])
     place = int(number) * bits
     word = word_at(tables[ENTRY * layer + SYMBOLS] + (place >> 3)) >> Bits(place & 7)
@@ -53,13 +53,13 @@ def symbol_at(tables, layer, number):
 
 @compiled
 def meaning_at(tables, layer, number):
-    """The integer that the symbol of an index means."""
+    """Return the integer that the symbol of an index means."""
     return integer_at(tables[ENTRY * layer + MEANINGS] + 8 * symbol_at(tables, layer, number))
 
 
 @compiled
 def value_at(tables, layer, number):
-    """The value that the symbol of an index means: a number of steps up from the lowest."""
+    """Return the value that the symbol of an index means: a number of steps above the lowest."""
     scale = tables[ENTRY * layer + MEANINGS]
     lowest, step = as_float(word_at(scale)), as_float(word_at(scale + 8))
     return lowest + step * symbol_at(tables, layer, number)
@@ -67,13 +67,13 @@ def value_at(tables, layer, number):
 
 @compiled
 def error_of(tables, layer):
-    """No value of a layer is further from the truth."""
+    """Return the largest error of the values of a layer."""
     return as_float(Bits(tables[ENTRY * layer + ERROR]))
 
 
 @compiled
 def number_of_key(tables, word):
-    """The rank of a key among the sorted ones of the first layer, ``NO_INDEX`` if it is missing."""
+    """Return the rank of a key among the sorted keys, or ``NO_INDEX`` if it is missing."""
     low, high = 0, tables[SIZE]
     while low < high:
         middle = (low + high) >> 1
@@ -106,8 +106,8 @@ def layer_of(cls: type) -> Callable[..., Any]:
 def position_numbered(cls: type) -> Callable[..., Any]:
     """``position_numbered(example, at, number, words)``: the position of an index of a layer.
 
-    Of a game without indices, *words* are what its enumerated positions are made of: the keys, or
-    the packed positions themselves.
+    For a game without indices, *words* are the data of its enumerated positions: their keys, or the
+    packed positions themselves.
     """
     if defines(cls, "index"):
         return lambda example, at, number, words: position_at(example, at, number)
@@ -118,7 +118,7 @@ def position_numbered(cls: type) -> Callable[..., Any]:
 
 @derived
 def is_hole(cls: type) -> Callable[..., Any]:
-    """``is_hole(position, at, number)``: whether an index of a layer is that of no position."""
+    """``is_hole(position, at, number)``: whether an index of a layer belongs to no position."""
     if defines(cls, "index"):
         return lambda position, at, number: index(position) != number or layer(position) != at
     return lambda position, at, number: False
@@ -126,9 +126,9 @@ def is_hole(cls: type) -> Callable[..., Any]:
 
 @kernel
 def pack_symbols(symbols: Words, first: int, bits: int, packed: Words) -> None:
-    """Write symbols of some bits each side by side, from index *first* on.
+    """Pack symbols of *bits* bits each, from index *first* on.
 
-    Earlier ones have to be there; what is written to need not be 0.
+    Earlier symbols must be there already; the memory written to need not be 0.
     """
     for at in range(len(symbols)):
         symbol = Bits(symbols[at])

@@ -1,6 +1,6 @@
 """The scores that a search takes from a tablebase, in compiled code.
 
-Games without an ``index`` have no part of it: there the functions are constants.
+In games without an ``index`` the functions are constants.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from cutnode.kernels.scores import final_score
 from cutnode.kernels.tablebase import ENTRY, is_solved, meaning_at, value_at
 
 NO_TABLES, TO_THE_END, NO_DISTANCE, POINTS = range(4)
-"""The tablebases of a search: none; one with distances to the end of the game; one whose distances
-end earlier or are not there; one of points, or of expected values."""
+"""Kinds of tablebase: none; with distances to the end of the game; with distances to conversion, or
+none; with points, or expected values."""
 
 FAR = 2000
-"""Wins whose distance is not known count as so many plies farther away."""
+"""Plies added to the distance of wins whose distance to the end is unknown."""
 
 FARTHEST = 4000
-"""No distance counts as more: a win stays above all estimates."""
+"""The most plies that a distance counts as, so that a win stays above all estimates."""
 
 
 def tablebase_fields(cls: Any) -> list[Any]:
@@ -41,9 +41,9 @@ def tablebase_fields(cls: Any) -> list[Any]:
 
 @derived
 def tablebase_score(cls: type) -> Callable[..., Any]:
-    """``tablebase_score(position, ply, search)``: whether a tablebase has the score, and that.
+    """``tablebase_score(position, ply, search)``: whether a tablebase has the score, and the score.
 
-    The position goes on.  It is not the root, of which a move is wanted.
+    The game must not be over.  The root has none, because it has to find a move.
     """
     if not defines(cls, "index"):
         return lambda position, ply, search: (False, 0)
@@ -55,7 +55,7 @@ def tablebase_score(cls: type) -> Callable[..., Any]:
 
 @derived
 def tablebase_value(cls: type) -> Callable[..., Any]:
-    """``tablebase_value(position, search)``: whether a tablebase has the exact value, and that."""
+    """``tablebase_value(position, search)``: whether a tablebase has the exact value, and it."""
     if not defines(cls, "index") or defines(cls, "chance"):
         return lambda position, search: (False, 0)
     return lambda position, search: _plain_score(position, 1, search)
@@ -63,7 +63,7 @@ def tablebase_value(cls: type) -> Callable[..., Any]:
 
 @compiled
 def is_there(position, ply, search):
-    """Return whether a position is in a table, and where; the root, at ply 0, is searched."""
+    """Return whether a position is in a table, its layer and its index; never at the root."""
     if search.tablebase == NO_TABLES or ply == 0:
         return False, 0, 0
     number = index(position)

@@ -1,12 +1,12 @@
-"""The techniques of the search, by name, with their numbers: data, which a search reads as it runs.
+"""The techniques of the search, by name, with their parameters: data that a search reads.
 
-An *exact* technique changes how many nodes a search visits and never its score: with any
-set of them the score is that of plain minimax at the same depth.  A *selective* one visits
-less, or elsewhere, than the depth says; it finds better moves in the same time and may
-change the score.
+An *exact* technique changes the number of nodes that a search visits, never its score: with any set
+of exact techniques, the score equals plain minimax at the same depth.  A *selective* technique
+searches some lines less deep, or deeper, than the depth; it finds better moves in the same time,
+and may change the score.
 
-A technique of your own (see :class:`~cutnode.kernels.declarations.Technique`) is known by its name
-from when it is first given, like the engine's.
+A technique of your own (see :class:`~cutnode.kernels.declarations.Technique`) is known by its name,
+like the engine's, once you have used it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ CHANCE = "chance"
 
 
 def depth(default: int, about: str, measured: str = "", least: int = 1) -> Parameter:
-    """Declare the depth from which a technique is used."""
+    """Declare the least depth at which a technique is used."""
     return Parameter("depth", default, least, MOST_DEPTH, about, measured, least_depth=True)
 
 
 def depth_limit(default: int) -> Parameter:
-    """Declare the depth up to which a technique is used; 0: not at all."""
+    """Declare the greatest depth at which a technique is used; 0: never."""
     return Parameter("depth", default, 0, MOST_DEPTH, "up to this depth")
 
 
@@ -44,7 +44,7 @@ def margin(name: str, default: float, about: str, measured: str = "") -> Paramet
 
 
 def bonus(name: str, default: int, about: str, measured: str = "") -> Parameter:
-    """Declare the worth of something in the order of moves."""
+    """Declare a weight or bonus in move ordering."""
     return Parameter(name, default, 0, 1 << 20, about, measured)
 
 
@@ -54,41 +54,41 @@ TECHNIQUES = {
         Technique(
             "order",
             True,
-            "search moves that the game thinks promising first",
+            "search the game's most promising moves first",
             "order",
             parameters=(
                 depth(
                     1,
-                    "nodes of at least this depth ask the game how promising moves look",
-                    "Othello with patterns, where that costs as much as a leaf: 3 instead of 1 "
+                    "at nodes of at least this depth",
+                    "Othello with patterns, where ordering costs as much as a leaf: 3 instead of 1 "
                     "visits nearly twice the nodes of an exact search at depth 10, in 0.6 of the "
                     "time",
                 ),
-                bonus("weight", 64, "the worth of a point of it beside history scores"),
-                bonus("gain_weight", 16, "the worth of a point of a noisy move's gain"),
+                bonus("weight", 64, "weight of a point of the game's order, in history points"),
+                bonus("gain_weight", 16, "weight of a point of a noisy move's gain"),
             ),
         ),
         Technique(
             "table",
             True,
-            "remember what positions scored (transposition table)",
+            "remember the scores of positions (transposition table)",
             source='R. Hyatt and T. Mann, "A lockless transposition-table implementation for '
             'parallel search" (2002); both bounds in one entry',
-            parameters=(depth(1, "nodes of at least this depth probe and store"),),
+            parameters=(depth(1, "at nodes of at least this depth"),),
         ),
-        Technique("symmetry", True, "share entries of equivalent positions", "canonical"),
+        Technique("symmetry", True, "share entries between equivalent positions", "canonical"),
         Technique(
             "deepening",
             True,
-            "search depth 1, 2, 3 ... and learn an order",
+            "search depth 1, 2, 3 ... and learn a move order (iterative deepening)",
             parameters=(
                 Parameter(
                     "parity",
                     PARITY,
                     1,
                     2,
-                    "plies by which depth is reduced, and deepened to a depth that is given: "
-                    "scores of odd and even depths differ",
+                    "step of reductions, and of deepening to a given depth, in plies: scores of "
+                    "odd and even depths differ",
                     "2 instead of 1: a quarter of the nodes in Connect Four at depth 12, two "
                     "thirds in Breakthrough at depth 6",
                 ),
@@ -97,7 +97,7 @@ TECHNIQUES = {
         Technique(
             "enhanced_cutoffs",
             True,
-            "look children up before one is searched",
+            "look all children up before searching any (enhanced transposition cutoffs)",
             short="etc",
             former="enhanced",
             source='A. Plaat et al., "Best-first fixed-depth minimax algorithms" (1996)',
@@ -106,22 +106,22 @@ TECHNIQUES = {
         Technique(
             "killers",
             True,
-            "try what refuted a sibling",
+            "try moves that refuted sibling nodes",
             source="S. Akl and M. Newborn (1977)",
             parameters=(
                 bonus(
                     "bonus",
                     512,
-                    "the worth of the second beside history scores; the first has twice that",
-                    "nodes of exact searches, 512 beside 0 and 1024: 1.01 and 1.00 (geometric "
-                    "mean of eight games)",
+                    "bonus of the second killer, in history points; the first gets twice as much",
+                    "nodes of exact searches, 512 compared with 0 and 1024: 1.01 and 1.00 "
+                    "(geometric mean of eight games)",
                 ),
             ),
         ),
         Technique(
             "history",
             True,
-            "try what refuted elsewhere, by how often",
+            "try moves by how often they caused cutoffs elsewhere",
             source="J. Schaeffer (1989)",
             parameters=(
                 Parameter(
@@ -129,37 +129,36 @@ TECHNIQUES = {
                     1,
                     1,
                     HISTORY_LIMIT,
-                    "what is presumed of a move counts as much as nodes of so many squares of "
-                    "depth where it was tried: with a small one its first tries say how good it "
-                    "is",
-                    "nodes of exact searches beside 128, where all tries count alike: Connect Four "
-                    "0.98, Domineering 0.99, Breakthrough 0.85, Othello 0.99, Kalah 0.98, draughts "
-                    "0.98, Oware 0.96, Qubic and Hex 1.00; 4 and 16 are like 1",
+                    "weight of a move's initial score, against the sum of depth * depth of the "
+                    "nodes that tried it: with a small one, the first tries decide",
+                    "nodes of exact searches compared with 128, where all tries count alike: "
+                    "Connect Four 0.98, Domineering 0.99, Breakthrough 0.85, Othello 0.99, Kalah "
+                    "0.98, draughts 0.98, Oware 0.96, Qubic and Hex 1.00; 4 and 16 are like 1",
                 ),
                 Parameter(
                     "bonus",
                     128,
                     1,
                     4096,
-                    "the least bonus of a cutoff for its move, times the depth squared: with a "
-                    "large one what happened lately counts",
+                    "least bonus of a cutoff, times depth * depth: a large one favours recent "
+                    "cutoffs",
                     "nodes of exact searches, 64 instead of 128: 1.00 (geometric mean of nine "
                     "games, two depths)",
                 ),
-                Parameter("most", 2048, 1, HISTORY_LIMIT, "the bonus of one cutoff at most"),
+                Parameter("most", 2048, 1, HISTORY_LIMIT, "largest bonus of a cutoff"),
             ),
         ),
         Technique(
             "countermoves",
             True,
-            "try what refuted the same move before",
+            "try the move that last refuted the opponent's move",
             source="J. Uiterwijk (1992)",
-            parameters=(bonus("bonus", 256, "the worth of such a move beside history scores"),),
+            parameters=(bonus("bonus", 256, "bonus of the countermove, in history points"),),
         ),
         Technique(
             "continuation_history",
             True,
-            "try what refuted after the same moves",
+            "try moves by how often they caused cutoffs after the same preceding moves",
             "pattern",
             former="continuation",
         ),
@@ -180,29 +179,29 @@ TECHNIQUES = {
                     16,
                     1,
                     8000,
-                    "the width on either side, in points of the score; four times wider each time "
-                    "that the score lies outside",
+                    "width on either side, in points of the score; four times wider each time that "
+                    "the score falls outside",
                 ),
             ),
         ),
         Technique(
             "mate_distance",
             True,
-            "a win that is too late cannot matter",
+            "cut nodes where any win comes too late to matter (mate-distance pruning)",
             "DECISIVE",
             former="distance",
         ),
         Technique(
             "star1",
             True,
-            "stop at a chance event that other outcomes cannot change",
+            "leave a chance node that the remaining outcomes cannot change",
             "chance",
             source='B. Ballard, "The *-minimax search procedure for trees containing chance '
             'nodes" (1983)',
             parameters=(
                 depth(
                     2,
-                    "events of at least this depth take the likeliest outcome first",
+                    "chance nodes of at least this depth search the likeliest outcomes first",
                     "1 or 3 instead of 2: 3 % fewer or 6 % more nodes in the Royal Game of Ur at "
                     "depth 6, and more time",
                 ),
@@ -211,58 +210,57 @@ TECHNIQUES = {
         Technique(
             "star2",
             True,
-            "try a move of each outcome before all of them",
+            "probe one move of each outcome before searching any",
             "chance",
             source='T. Hauk, "Search in trees with chance nodes" (2004)',
         ),
         Technique(
             "late_move_reductions",
             False,
-            "search late moves less deep (LMR)",
+            "reduce the depth of late moves (LMR)",
             "evaluate",
             short="lmr",
             former="reduction",
             source='T. Romstad, "An introduction to late move reductions" (2006)',
             parameters=(
                 depth(4, "at nodes of at least this depth"),
-                Parameter("moves", 2, 1, 255, "moves that are never reduced"),
-                Parameter("base", 0.0, -4, 8, "plies in base + log(depth) * log(number) / divisor"),
+                Parameter("moves", 2, 1, 255, "number of first moves that are never reduced"),
+                Parameter("base", 0.0, -4, 8, "plies: base + log(depth) * log(number) / divisor"),
                 Parameter(
                     "divisor",
                     0.75,
                     0.1,
                     16,
                     "see base",
-                    "1: 1.5 times the nodes of 0.75; 0.5: 0.8 times, and fewer of the exact "
-                    "search's moves",
+                    "1: 1.5 times the nodes of 0.75; 0.5: 0.8 times, and the exact search's move "
+                    "less often",
                 ),
                 Parameter(
                     "terms",
                     0,
                     0,
                     1,
-                    "1: what is known of the node and the move changes reductions, in games that "
-                    "define gain; 0: they are as the formula says outside the principal "
-                    "variation, and none in it",
+                    "1: in games that define gain, adjust reductions to the node and the move; 0: "
+                    "use the formula alone, and reduce nothing at PV nodes",
                 ),
                 Parameter(
-                    "history", 8192, 1, 1 << 20, "so much of a move's history is worth a ply"
+                    "history", 8192, 1, 1 << 20, "history score that changes a reduction by a ply"
                 ),
                 Parameter(
                     "cut_nodes",
                     1,
                     0,
                     4,
-                    "plies more where a cutoff is expected",
-                    "0: 0.14 % of the probability to win more lost a move, 800 positions of chess "
-                    "at 60,000 nodes",
+                    "additional plies at expected cut-nodes",
+                    "0: 0.14 % more winning probability lost per move, 800 positions of chess at "
+                    "60,000 nodes",
                 ),
             ),
         ),
         Technique(
             "internal_iterative_reduction",
             False,
-            "search a position without a hash move less deep",
+            "reduce the depth of nodes without a hash move",
             "evaluate",
             short="iir",
             former="internal",
@@ -270,30 +268,28 @@ TECHNIQUES = {
                 depth(
                     6,
                     "at nodes of at least this depth",
-                    "4 instead of 6: 0.6 times the nodes in Connect Four, and fewer of the exact "
-                    "search's moves",
+                    "4 instead of 6: 0.6 times the nodes in Connect Four, and the exact search's "
+                    "move less often",
                 ),
             ),
         ),
         Technique(
             "null_move",
             False,
-            "if even a pass is good enough, stop",
+            "cut a node if even a pass fails high",
             "skip",
             short="nmp",
             former="null",
             source="C. Donninger (1993)",
             parameters=(
                 depth(3, "at nodes of at least this depth"),
-                Parameter(
-                    "reduction", 2, 0, 16, "plies that are saved, and a quarter of the depth"
-                ),
+                Parameter("reduction", 2, 0, 16, "plies of reduction, plus a quarter of the depth"),
                 Parameter(
                     "surplus",
                     0,
                     0,
                     16,
-                    "at most so many plies more, one for each margin above beta",
+                    "most additional plies, one for each margin above beta",
                 ),
                 margin("margin", 2.0, "see surplus"),
                 Parameter(
@@ -303,14 +299,14 @@ TECHNIQUES = {
                     MOST_DEPTH,
                     "at nodes of at least this depth a search without a pass verifies the cutoff",
                     "289 mates by zugzwang in chess: all found at depth 30 instead of 286; nodes "
-                    "at depth 9 of the Bratko-Kopec test: 1.00",
+                    "at depth 9 in the Bratko-Kopec test: 1.00",
                 ),
             ),
         ),
         Technique(
             "probcut",
             False,
-            "say what deep searches would by shallow ones (ProbCut)",
+            "predict the result of a deep search by a shallow one (ProbCut)",
             "deviation",
             source="M. Buro (1995, and 1997 with several depths)",
             parameters=(
@@ -320,9 +316,9 @@ TECHNIQUES = {
                     1.4,
                     0.1,
                     10,
-                    "standard deviations by which the shallow score is beyond the window",
-                    "points in Othello, 44 to 200 games: 0.64 (+- 0.10) beside no ProbCut at "
-                    "100 ms a move, 0.53 (+- 0.05) at 30,000 nodes; 1.0 and 1.8 beside 1.4: 0.45 "
+                    "standard deviations by which the shallow score must be beyond the window",
+                    "points in Othello, 44 to 200 games: 0.64 (+- 0.10) against no ProbCut at "
+                    "100 ms a move, 0.53 (+- 0.05) at 30,000 nodes; 1.0 and 1.8 against 1.4: 0.45 "
                     "and 0.49",
                 ),
                 Parameter(
@@ -330,15 +326,15 @@ TECHNIQUES = {
                     1,
                     1,
                     4,
-                    "so many such searches are one inside the other at most",
-                    "2 beside 1: 0.50 (+- 0.06) points in Othello",
+                    "most nested ProbCut searches",
+                    "2 against 1: 0.50 (+- 0.06) points in Othello",
                 ),
             ),
         ),
         Technique(
             "reverse_futility",
             False,
-            "stop when far above beta near the leaves",
+            "cut nodes near the leaves that are far above beta",
             "UNIT",
             short="rfp",
             former="reverse",
@@ -350,7 +346,7 @@ TECHNIQUES = {
         Technique(
             "futility",
             False,
-            "skip quiet moves when far below alpha",
+            "skip moves near the leaves that stay far below alpha",
             "UNIT",
             short="fp",
             source="E. Heinz (1998)",
@@ -362,21 +358,23 @@ TECHNIQUES = {
         Technique(
             "see_pruning",
             False,
-            "skip moves that lose by exchanges, near the leaves",
+            "skip moves near the leaves that lose by static exchange evaluation",
             "exchange",
             short="see",
             former="exchange",
             parameters=(
                 depth_limit(6),
-                margin("noisy_margin", 1.0, "what a noisy move may lose for each ply of depth"),
-                margin("quiet_margin", 0.6, "what a quiet one may"),
+                margin("noisy_margin", 1.0, "loss allowed to a noisy move, for each ply of depth"),
+                margin("quiet_margin", 0.6, "loss allowed to a quiet move, for each ply of depth"),
             ),
         ),
-        Technique("improving", False, "prune more where estimates fall", "gain"),
+        Technique(
+            "improving", False, "prune more where the static evaluation is not improving", "gain"
+        ),
         Technique(
             "late_move_pruning",
             False,
-            "skip the last moves near the leaves",
+            "skip late quiet moves near the leaves",
             "evaluate",
             short="lmp",
             former="late",
@@ -387,21 +385,22 @@ TECHNIQUES = {
                     4,
                     1,
                     255,
-                    "moves that are searched, and depth * depth; half as many where estimates fall",
+                    "moves to search, plus depth * depth; half of that if not improving",
                 ),
                 Parameter(
                     "cutoffs",
                     25,
                     0,
                     100,
-                    "percent of tested nodes whose late moves cut; with more, nothing is skipped",
+                    "percentage of tested nodes whose late moves cut, above which nothing is "
+                    "skipped",
                 ),
             ),
         ),
         Technique(
             "razoring",
             False,
-            "trust quiescence when far below alpha",
+            "cut nodes far below alpha if a quiescence search fails low",
             "UNIT",
             source="E. Heinz (1998)",
             parameters=(
@@ -409,38 +408,38 @@ TECHNIQUES = {
                 margin("margin", 2.5, "for each ply of depth"),
             ),
         ),
-        Technique("extensions", False, "search moves that leave little choice deeper", "extension"),
+        Technique("extensions", False, "extend moves that leave little choice", "extension"),
         Technique(
             "singular_extensions",
             False,
-            "search the only good move deeper",
+            "extend a hash move that is much better than all others",
             "gain",
             short="se",
             former="singular",
             source='T. Anantharaman, M. Campbell and F. Hsu, "Singular extensions: adding '
             'selectivity to brute-force searching" (1990)',
             parameters=(
-                # A test halves the depth, and the stacks have room for four inside one another.
+                # A singular search halves the depth, and the stacks have room for four nested ones.
                 depth(7, "at nodes of at least this depth", least=4),
-                Parameter("less", 3, 0, 16, "its entry is at most so many plies shallower"),
-                margin("margin", 0.02, "all others are worse by this for each ply of depth"),
+                Parameter("less", 3, 0, 16, "plies by which the move's entry may be shallower"),
+                margin("margin", 0.02, "by how much all others must be worse, for each ply"),
             ),
         ),
         Technique(
             "quiescence",
             False,
-            "go on with noisy moves at the leaves",
+            "play noisy moves at the leaves until the position is quiet",
             "noisy",
             short="qs",
             source='L. Harris, "The heuristic search and the game of chess" (1975)',
             parameters=(
-                margin("delta", 1.5, "moves that gain so much too little are skipped"),
+                margin("delta", 1.5, "skip moves whose gain is too small by more than this"),
                 Parameter(
                     "nodes",
                     8,
                     1,
                     1 << 20,
-                    "nodes that a quiet search may take on average: if it is more, all get shorter",
+                    "average nodes of a quiescence search above which they are shortened",
                 ),
             ),
         ),
@@ -448,10 +447,10 @@ TECHNIQUES = {
 }
 
 FORMER = {technique.former: name for name, technique in TECHNIQUES.items() if technique.former}
-"""Former names, and what they are called now."""
+"""The current names, by former ones."""
 
 SHORT = {technique.short: name for name, technique in TECHNIQUES.items() if technique.short}
-"""Abbreviations, as names of parameters may have them."""
+"""The names, by the abbreviations that names of parameters may use."""
 
 REQUIRED = {
     "symmetry": {"table"},
@@ -462,7 +461,7 @@ REQUIRED = {
     "singular_extensions": {"table"},
     "star2": {"star1", "table"},
 }
-"""Techniques that make no sense without others."""
+"""Techniques that make no sense without others, and those others."""
 
 WITH_CHANCE = frozenset(
     {
@@ -470,30 +469,30 @@ WITH_CHANCE = frozenset(
         *("star1", "star2"),
     }
 )
-"""Those that a search of games of chance can use: none that needs null windows."""
+"""The techniques that a search of games of chance can use: none that needs null windows."""
 
 EXACT = frozenset(name for name, technique in TECHNIQUES.items() if technique.exact)
 
 OUTSIDE: dict[str, Technique] = {}
-"""Techniques that are not the engine's, by name."""
+"""Techniques from outside the engine, by name."""
 
 
 def register(technique: Technique) -> Technique:
-    """Make a technique of one's own known by its name, and return it.
+    """Register a user's technique under its name, and return it.
 
-    Another one of its name is known no more; :class:`CutnodeError` if the name is one of ours.
+    It replaces another of the same name; :class:`CutnodeError` if the engine uses the name.
     """
     if technique.name in TECHNIQUES or technique.name in FORMER or technique.name in SHORT:
-        raise CutnodeError(f"{technique.name} is a technique of the engine: call yours otherwise")
+        raise CutnodeError(f"{technique.name} is a technique of the engine: choose another name")
     OUTSIDE[technique.name] = technique
     return technique
 
 
 def techniques_in(text: str) -> list[Technique]:
-    """The techniques that ``my_idea.py:multicut`` means, or ``my_idea.py``: all of a file.
+    """Return the technique that ``my_idea.py:multicut`` names, or all of the file ``my_idea.py``.
 
-    A function ``order(position, move, child)`` is one that orders moves.  :class:`CutnodeError` if
-    the file defines none.
+    A function ``order(position, move, child)`` is a technique that orders moves.
+    :class:`CutnodeError` if the file defines none.
     """
     from cutnode.contract.files import module_of_file
     from cutnode.contract.loading import named_in_file
@@ -503,7 +502,7 @@ def techniques_in(text: str) -> list[Technique]:
         if not isinstance(found, Technique) and callable(found):
             found = ordering_by(found)
         if not isinstance(found, Technique):
-            raise CutnodeError(f"{text} is no Technique, nor a function, but {found!r}")
+            raise CutnodeError(f"{text} must be a Technique or a function, got {found!r}")
         return [register(found)]
     every = vars(module_of_file(Path(text))).values()
     every = [each for each in every if isinstance(each, Technique)]
@@ -514,16 +513,16 @@ def techniques_in(text: str) -> list[Technique]:
 
 @functools.cache
 def ordering_by(function: Callable[..., Any]) -> Technique:
-    """The technique of ordering moves by a function of a position, a move and a child."""
+    """Return the technique that orders moves by a function of a position, a move and a child."""
     name = f"order_by_{function.__name__}"
-    about = "search moves first that a function thinks promising"
+    about = "search the moves that a function scores highest first"
     return Technique(name, True, about, order=function)
 
 
 def reference(name: str) -> str:
-    """The text by which another process finds a technique.
+    """Return the text by which another process finds a technique.
 
-    :class:`CutnodeError` if it is in no file.
+    :class:`CutnodeError` if no file defines it.
     """
     if name not in OUTSIDE:
         return name
@@ -536,11 +535,11 @@ def reference(name: str) -> str:
                 path = Path(str(file))
                 here = path.is_relative_to(Path.cwd())
                 return f"{os.path.relpath(path) if here else path}:{known}"
-    raise CutnodeError(f"the technique {name} is in no file, where other processes would find it")
+    raise CutnodeError(f"the technique {name} is in no file: other processes cannot find it")
 
 
 def outside(names: Iterable[str]) -> tuple[Technique, ...]:
-    """The techniques among those called *names* that are not the engine's, by name."""
+    """Return the techniques called *names* that are from outside the engine, sorted by name."""
     return tuple(OUTSIDE[name] for name in sorted(names) if name in OUTSIDE)
 
 
@@ -555,11 +554,11 @@ def fits(cls: Any, technique: Technique) -> bool:
 
 
 def technique_of(name: str | Technique) -> Technique:
-    """A technique by its name; :class:`CutnodeError` if there is none."""
+    """Return a technique by its name; :class:`CutnodeError` if there is none."""
     if isinstance(name, Technique):
         return name if TECHNIQUES.get(name.name) is name else register(name)
     if not isinstance(name, str):
-        raise CutnodeError(f"a technique is a name, or a Technique, not {name!r}")
+        raise CutnodeError(f"a technique must be a name or a Technique, got {name!r}")
     if ".py:" in name:
         return techniques_in(name)[0]
     if name in FORMER:
@@ -576,7 +575,7 @@ def technique_of(name: str | Technique) -> Technique:
 
 
 def leave_out(chosen: Iterable[str], names: Iterable[str]) -> frozenset[str]:
-    """Techniques without those called *names*, and without what makes no sense then."""
+    """Return *chosen* without the techniques called *names* and those that need them."""
     out = {technique_of(name).name for name in names}
     return frozenset(name for name in chosen if not ({name} | REQUIRED.get(name, set())) & out)
 
@@ -584,11 +583,11 @@ def leave_out(chosen: Iterable[str], names: Iterable[str]) -> frozenset[str]:
 def choose(
     cls: Any, names: Iterable[str | Technique | EllipsisType] | None, *, exact: bool = False
 ) -> frozenset[str]:
-    """The techniques called *names*, or all that suit the game of a position class.
+    """Return the techniques called *names*, or all that suit the game of a position class.
 
-    An ellipsis among the names stands for all that suit it.  *exact* leaves selective ones out;
-    asked for by name they are an error then, as are ones that the game does not allow and names
-    that are none.
+    An ellipsis among the names stands for all that suit it.  *exact* leaves selective techniques
+    out; naming one is then an error, as is naming an unknown technique or one that the game does
+    not allow.
     """
     return frozenset(in_order(cls, names, exact=exact))
 
@@ -598,13 +597,13 @@ def in_order(
 ) -> tuple[str, ...]:
     """Return the techniques of :func:`choose` in the order of *names*.
 
-    An ellipsis stands where the engine's others come, in the engine's order, as does a set.  A
-    technique comes after those that it needs.
+    An ellipsis stands for the engine's other techniques, in the engine's order; a set has that
+    order, too.  A technique comes after those that it needs.
     """
     if names is None:
         return _after_required(usual(cls, exact))
     if isinstance(names, str) or not isinstance(names, Iterable):
-        raise CutnodeError(f"techniques are several names, such as ['table'], not {names!r}")
+        raise CutnodeError(f"techniques must be several names, such as ['table'], got {names!r}")
     given: list[Any] = []
     for each in names:
         whole_file = isinstance(each, str) and each.endswith(".py")
@@ -624,7 +623,7 @@ def in_order(
 
 
 def _sorted(names: Iterable[str]) -> list[str]:
-    """Return techniques in the engine's order, those from outside last, selective ones behind."""
+    """Return techniques in the engine's order; others follow, exact before selective, by name."""
     places = {name: place for place, name in enumerate(TECHNIQUES)}
 
     def rank(name: str) -> tuple[int, bool, str]:
@@ -650,7 +649,7 @@ def is_rest(name: Any) -> bool:
 
 
 def usual(cls: Any, exact: bool) -> list[str]:
-    """The engine's techniques that suit the game of a position class."""
+    """Return the engine's techniques that suit the game of a position class."""
     fitting = [
         name
         for name, technique in TECHNIQUES.items()
@@ -660,34 +659,35 @@ def usual(cls: Any, exact: bool) -> list[str]:
 
 
 def require(cls: Any, technique: Technique, exact: bool) -> None:
-    """An error that says why a technique cannot be used, if it cannot."""
+    """Raise an error that says why a technique cannot be used, if it cannot."""
     from cutnode.contract.dispatch import defines, game_name
 
     name = technique.name
     if exact and not technique.exact:
         raise CutnodeError(f"{name} is selective: an exact search does not use it")
     if defines(cls, CHANCE) and name not in WITH_CHANCE:
-        raise GameError(f"{game_name(cls)} has chance: a search with chance has no {name}")
+        raise GameError(f"{game_name(cls)} has chance: a search with chance cannot use {name}")
     if not fits(cls, technique):
         raise GameError(
             f"{game_name(cls)} does not allow {name}: it does not define {technique.needs}"
         )
 
 
-# Their numbers.
+# Parameters.
 
 
 def parameters_of(techniques: Iterable[Technique]) -> Iterator[tuple[str, str, Parameter]]:
-    """Yield the parameters of techniques, each after its dotted name and its field."""
+    """Yield the dotted name, the field and the declaration of each parameter of techniques."""
     for technique in techniques:
         for parameter in technique.parameters:
             yield f"{technique.name}.{parameter.name}", technique.field(parameter.name), parameter
 
 
 def find_parameter(name: str) -> tuple[str, Parameter]:
-    """A parameter by a name such as ``late_move_reductions.base`` or ``lmr.base``, after the first.
+    """Return the full name and the declaration of a parameter.
 
-    :class:`CutnodeError` if there is none.
+    *name* is such as ``late_move_reductions.base`` or ``lmr.base``.  :class:`CutnodeError` if there
+    is none.
     """
     known = {full: each for full, _, each in parameters_of((TECHNIQUES | OUTSIDE).values())}
     first, dot, last = name.partition(".") if isinstance(name, str) else ("", "", "")
@@ -701,12 +701,14 @@ def find_parameter(name: str) -> tuple[str, Parameter]:
 
 
 def checked_parameters(given: Mapping[str, Any], chosen: Iterable[str]) -> dict[str, float]:
-    """Return parameters by their full names; :class:`CutnodeError` if one is of no use or range.
+    """Return parameters by their full names; :class:`CutnodeError` if one is invalid or unused.
 
-    They have to be of techniques among those that are *chosen*.
+    They must belong to techniques among the *chosen* ones.
     """
     if not isinstance(given, Mapping):
-        raise CutnodeError(f"parameters are values by name, as {{'lmr.base': 0.8}}, not {given!r}")
+        raise CutnodeError(
+            f"parameters must be values by name, as {{'lmr.base': 0.8}}, got {given!r}"
+        )
     checked: dict[str, float] = {}
     names = frozenset(chosen)
     for name, value in given.items():
@@ -720,7 +722,7 @@ def checked_parameters(given: Mapping[str, Any], chosen: Iterable[str]) -> dict[
 
 
 def parameters_for(names: Iterable[str], values: Mapping[str, float]) -> dict[str, float]:
-    """Return those of some values that are parameters of the techniques called *names*."""
+    """Return the *values* that are parameters of the techniques called *names*."""
     known = frozenset(names)
     found = {find_parameter(name)[0]: value for name, value in values.items()}
     return {name: value for name, value in found.items() if name.partition(".")[0] in known}

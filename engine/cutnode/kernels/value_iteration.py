@@ -1,4 +1,4 @@
-"""Value iteration in compiled code: states, their order, and the narrowing of their bounds.
+"""Compiled value iteration: states, their order, and the narrowing of their bounds.
 
 See :mod:`cutnode.search.value_iteration` for the method and its sources."""
 
@@ -31,12 +31,11 @@ FINISHED, DECISION, CHANCE = range(3)
 
 
 SOUND, VALUE, ODDS, STUCK = range(4)
-"""Faults of a game: none; a value beyond its limit; probabilities that are none;
-no moves."""
+"""Faults of a game: none; a value beyond its limit; invalid probabilities; no moves."""
 
 
 DONE = (1 << 31) - 1
-"""The rank of a state whose component is known: after all others."""
+"""The rank of a state whose component is complete: above all others."""
 
 
 GRAPH = np.dtype(
@@ -44,16 +43,16 @@ GRAPH = np.dtype(
         ("stop", np.int64),
         ("limit", np.float64),  # VALUE_LIMIT
         ("most", np.int64),  # MAX_MOVES
-        ("positions", np.int64),  # most states that are wanted
+        ("positions", np.int64),  # limit on states
         ("states", np.int64),
-        ("expanded", np.int64),  # states whose edges are known: the first of all
-        ("indexed", np.int64),  # states that the slots know
+        ("expanded", np.int64),  # number of states, from the first, whose edges are known
+        ("indexed", np.int64),  # number of states, from the first, in the slots
         ("edges", np.int64),
-        ("room", np.int64),  # for new states and edges, that is needed to go on
-        ("trouble", np.int64),  # what is wrong with the state that is expanded next
-        ("cyclic", np.int64),  # components in which play can go round
+        ("room", np.int64),  # room for new states and edges that is needed to continue
+        ("trouble", np.int64),  # fault of the state that is expanded next
+        ("cyclic", np.int64),  # components with cycles
         ("sweeps", np.int64),  # most updates of any state
-        ("updates", np.int64),  # of all states together
+        ("updates", np.int64),  # updates of all states together
         ("kinds", np.int64, (3,)),
     ],
     align=True,
@@ -71,7 +70,7 @@ RealTable = Annotated[Any, types.float64[:, ::1]]
 
 @compiled
 def slot_of(word, keys, slots):
-    """The slot of the state of a canonical key, or the one for it (a 0)."""
+    """Return the slot of a canonical key: it holds the state's number plus 1, or 0 if unknown."""
     last = Bits(len(slots) - 1)
     slot = mix(word) & last
     while slots[slot] != 0 and Bits(keys[slots[slot] - 1]) != word:
@@ -112,11 +111,11 @@ def explore(
 ) -> None:
     """Expand states in the order in which they were found, as long as there is room.
 
-    *example* is the position to begin with.  ``keys``, ``first``, ``kinds`` and ``values`` (those
-    of finished games) have an element for each state, ``children`` and ``weights`` for each
-    edge: those of a state are from ``first[state]`` to ``first[state + 1]``.  ``words`` has the
-    positions, and ``slots``, a power of two of them and twice as many as states, tells where a
-    state is: its number plus 1.
+    *example* is the position to begin with.  ``keys``, ``first``, ``kinds`` and ``values`` (of
+    finished games) have an element for each state, ``children`` and ``weights`` one for each edge:
+    the edges of a state are from ``first[state]`` to ``first[state + 1]``.  ``words`` holds the
+    positions.  ``slots`` is a hash table of state numbers plus 1; its size is a power of two, at
+    least twice the number of states.
     """
     for state in range(graph.indexed, graph.states):
         slots[slot_of(Bits(keys[state]), keys, slots)] = state + 1
@@ -182,12 +181,12 @@ def arrange(
     waiting: Indices,
     line: IndexTable,
 ) -> None:
-    """Write the states to *order* by components: what a component leads to comes before it.
+    """Write the states to *order* by strongly connected components, each after its successors.
 
-    In a component a state comes after most of those that it leads to.  *ends* says of each
-    place whether a component ends there.  *ranks*, 0 before, becomes the place of each state.
-    *waiting* and *line* are room for as many states: those of components that are still open,
-    and the line of states that are being looked at, with their next edge and first rank.
+    Within a component a state comes after most of its successors.  *ends* says for each place
+    whether a component ends there.  *ranks*, 0 before, becomes the place of each state.  *waiting*
+    and *line* have room for all states: *waiting* for the states of open components, *line* for the
+    current path of the depth-first search, with each state's next edge and first rank.
     """
     written = waits = depth = 0
     visited = 1
@@ -209,7 +208,7 @@ def arrange(
             continue
         depth -= 1
         if ranks[state] < line[depth + 1, 2]:
-            # Play from here leads back to a state of the line.
+            # Play from here leads back to a state of the current path.
             waiting[waits] = state
             waits += 1
             continue
@@ -248,7 +247,7 @@ def renumber(
     children_at: Indices,
     weights_at: Reals,
 ) -> None:
-    """Write the states and edges once more, by their places: so memory is read as it comes."""
+    """Copy the states and edges in the order of their places, so that memory is read in order."""
     edges = 0
     for place in range(graph.states):
         state = order[place]
@@ -263,7 +262,7 @@ def renumber(
 
 @compiled
 def backed_up(state, first, kinds, children, weights, bounds):
-    """The bounds of a state that follow from those of the states it leads to."""
+    """Return the bounds of a state, backed up from the states that it leads to."""
     choice = kinds[state] == DECISION
     low = high = -math.inf if choice else 0.0
     for edge in range(first[state], first[state + 1]):
@@ -287,10 +286,10 @@ def converge(
     bounds: RealTable,
     tolerance: float,
 ) -> None:
-    """Narrow the bounds of all states, until they are within *tolerance* or cannot be narrowed.
+    """Narrow the bounds of all states until they are within *tolerance*, or as far as possible.
 
-    The bounds of a component come no closer than those that it leads to; what is left of the
-    tolerance is shared among the components in which play can go round.
+    A component's bounds get no closer than the bounds of its successors; the tolerance is shared
+    among the components with cycles.
     """
     share = tolerance / max(graph.cyclic, 1)
     begin = 0

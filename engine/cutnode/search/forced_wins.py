@@ -32,8 +32,8 @@ from cutnode.search.proofs import Answer, ForcedWin, Proof
 from cutnode.search.record import drawing_words
 from cutnode.search.tablebase_results import value_and_line
 from cutnode.storage.tables import Table, holding
+from cutnode.tablebases.layer_tables import DISTANCES
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import DISTANCES
 
 SHORT_NODES = 2_000
 """What is answered in fewer nodes is answered in the caller's thread: see ``INLINE_NODES``."""

@@ -44,8 +44,8 @@ from cutnode.search.results import Result, TableUse
 from cutnode.search.searcher import Searcher
 from cutnode.storage.books import Book
 from cutnode.storage.tables import Table, holding
+from cutnode.tablebases.layer_tables import POINTS
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import POINTS
 
 LINE_FACTOR = 2
 """The proof of a value and the search for its line may together visit so many times the nodes to
@@ -100,7 +100,7 @@ class ProofTask(KernelLoop):
         settings: ProofSettings,
         *,
         known: tuple[int, int] | None = None,
-        scouting: Scouting | None = None,
+        presearched: Presearch | None = None,
         memory: Memory | None = None,
     ):
         self.example = coerce(positions[0])
@@ -113,7 +113,7 @@ class ProofTask(KernelLoop):
         self.rows = records(len(positions), result_dtype(cls))
         limit = most_value(self.example)
         self.rows["lower"], self.rows["upper"] = known or (-limit, limit)
-        self.rows["guess"] = INFINITE if scouting is None else scouting.guesses
+        self.rows["guess"] = INFINITE if presearched is None else presearched.guesses
         self.rows["reason"] = CALLED
         memory = solver_memory(cls) if memory is None else memory
         super().__init__(memory, memory, Clock(limits.seconds, held=True))
@@ -124,7 +124,7 @@ class ProofTask(KernelLoop):
         self.most_with_line = min(in_all * LINE_FACTOR, UNLIMITED)
         self.search["node_limit"][0] = self.most_nodes - 1
         self.search["line_limit"][0] = self.most_with_line - 1
-        self.search["scouted"][0] = 0 if scouting is None else scouting.purpose
+        self.search["scouted"][0] = 0 if presearched is None else presearched.purpose
         self.search["stop_at"][0] = -1
         self.seconds = np.zeros(len(positions))
         self.rivals: Sequence[ProofTask] = ()
@@ -193,7 +193,7 @@ class ProofTask(KernelLoop):
 
 
 @dataclass(frozen=True, slots=True)
-class Scouting:
+class Presearch:
     """The results of searches of limited depth that go before the proofs of positions."""
 
     guesses: list[int]
@@ -208,14 +208,14 @@ class Scouting:
     """Why the searches, and so the proofs, were ended early; "" if they were not."""
 
 
-def scouting(
+def presearch(
     positions: Sequence[Any],
     table: Table,
     limits: Limits,
     *,
     cold: bool = False,
     searcher: Searcher | None = None,
-) -> Scouting | None:
+) -> Presearch | None:
     """Search positions of one class as deep as their game says; return None if it does not.
 
     It takes at most ``1 / SCOUTING_SHARE`` of the *limits* of each position, and the proof has
@@ -257,7 +257,7 @@ def scouting(
         nodes=limits.nodes and max(1, limits.nodes - max(nodes)),
         seconds=limits.seconds and max(1e-3, limits.seconds - max(seconds)),
     )
-    return Scouting(guesses, int(searcher.words["purpose"][0]), nodes, seconds, left, ended)
+    return Presearch(guesses, int(searcher.words["purpose"][0]), nodes, seconds, left, ended)
 
 
 SHORT_NODES = 1_000
@@ -296,9 +296,9 @@ class Solver:
         self.workers = workers
         solve_batch.specialise(cls)  # compiles before a clock runs
         self.memories = [solver_memory(cls, tablebase) for _ in range(self.threads)]
-        self.scout: Searcher | None = None
+        self.presearcher: Searcher | None = None
         if defines(cls, "scout"):
-            self.scout = Searcher(cls, table=table, threads=threads, workers=workers)
+            self.presearcher = Searcher(cls, table=table, threads=threads, workers=workers)
         self.running: list[ProofTask] = []
         """Those of the position that is being solved,"""
         self.spent = 0
@@ -309,8 +309,8 @@ class Solver:
     def stop(self) -> None:
         """End what runs now, from any thread."""
         self.stopped = True
-        if self.scout is not None:
-            self.scout.stop()
+        if self.presearcher is not None:
+            self.presearcher.stop()
         for task in self.running:
             task.stop()
 
@@ -335,11 +335,11 @@ class Solver:
         self.stopped = False
         if self.book is not None:
             self.book.fill(self.table)
-        scouted = scouting([position], self.table, limits, searcher=self.scout)
-        if scouted is not None:
-            limits = scouted.left
-        ended = "" if scouted is None else scouted.ended
-        first = self._task(position, limits, ProofSettings(weak, line), known, scouted, 0)
+        presearched = presearch([position], self.table, limits, searcher=self.presearcher)
+        if presearched is not None:
+            limits = presearched.left
+        ended = "" if presearched is None else presearched.ended
+        first = self._task(position, limits, ProofSettings(weak, line), known, presearched, 0)
         tasks = [first]
         try:
             done = not ended and first.attempt(SHORT_NODES)
@@ -349,7 +349,7 @@ class Solver:
         if not done:
             settings = ProofSettings(weak, line)
             try:
-                ended = self._go_on(rounds, position, limits, settings, scouted, ended)
+                ended = self._go_on(rounds, position, limits, settings, presearched, ended)
             finally:
                 self.running = []
             tasks = [task for each in reversed(rounds) for task in each]
@@ -363,9 +363,9 @@ class Solver:
         for name in ("nodes", *TableUse.__slots__):
             row[name] = rows[name].sum()
         seconds = sum(max(float(task.seconds[0]) for task in each) for each in rounds)
-        if scouted is not None:
-            row["nodes"] += scouted.nodes[0]
-            seconds += scouted.seconds[0]
+        if presearched is not None:
+            row["nodes"] += presearched.nodes[0]
+            seconds += presearched.seconds[0]
         result = proof_result(weak, ended, position, row, seconds)
         if ended == "interrupted":  # a loop that solves has to hear of it, proven or not
             result = replace(result, reason=ended)
@@ -377,7 +377,7 @@ class Solver:
         position: Any,
         limits: Limits,
         settings: ProofSettings,
-        scouted: Scouting | None,
+        presearched: Presearch | None,
         ended: str,
     ) -> str:
         """Prove in rounds of threads what the first did not; return why that ended early.
@@ -399,10 +399,10 @@ class Solver:
             seconds = limits.seconds and max(1e-3, limits.seconds - clock.elapsed())
             these = Limits(each, seconds, limits.stop, limits.whole or limits.nodes or UNLIMITED)
             tasks = [
-                self._task(position, these, settings, known, scouted, thread)
+                self._task(position, these, settings, known, presearched, thread)
                 for thread in range(threads)
             ]
-            if len(rounds) > 1 and scouted is None:  # far questions were asked before
+            if len(rounds) > 1 and presearched is None:  # far questions were asked before
                 for task in tasks:
                     task.rows["guess"] = min(max(0, known[0]), known[1])
             self.spent = int(rows["nodes"].sum())
@@ -422,12 +422,18 @@ class Solver:
         limits: Limits,
         settings: ProofSettings,
         known: tuple[int, int] | None,
-        scouted: Scouting | None,
+        presearched: Presearch | None,
         thread: int,
     ) -> ProofTask:
         memory = self.memories[thread]
         return ProofTask(
-            [position], self.table, limits, settings, known=known, scouting=scouted, memory=memory
+            [position],
+            self.table,
+            limits,
+            settings,
+            known=known,
+            presearched=presearched,
+            memory=memory,
         )
 
     def _run(self, limits: Limits, ended: str, nodes: int) -> str:

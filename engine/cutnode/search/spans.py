@@ -18,7 +18,7 @@ from cutnode.contract.positions import class_of_all
 from cutnode.kernels.solver import SHARED_TABLE, SINGLE_THREADED
 from cutnode.runtime.running import KernelLoop, Limits, ThreadTask, is_stopped, run
 from cutnode.search.searcher import Searcher
-from cutnode.search.solving import ProofSettings, ProofTask, Scouting, scouting, solver_memory
+from cutnode.search.solving import Presearch, ProofSettings, ProofTask, presearch, solver_memory
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
@@ -177,18 +177,18 @@ class ProofWorker(LoopWorker):
         self.settings = settings
         cls = class_of_all(positions)
         self.memory = solver_memory(cls, tablebase)
-        self.scout = Searcher(cls, table=table) if defines(cls, "scout") else None
+        self.presearcher = Searcher(cls, table=table) if defines(cls, "scout") else None
         self._assign(positions[:1], None)
         self.task.seconds_per_tick()
 
-    def _assign(self, part: Sequence[Any], scouted: Scouting | None) -> None:
-        self.scouted = scouted
+    def _assign(self, part: Sequence[Any], presearched: Presearch | None) -> None:
+        self.presearched = presearched
         self.task: ProofTask = ProofTask(
             part,
             self.table,
-            self.limits if scouted is None else scouted.left,
+            self.limits if presearched is None else presearched.left,
             self.settings,
-            scouting=scouted,
+            presearched=presearched,
             memory=self.memory,
         )
 
@@ -197,29 +197,29 @@ class ProofWorker(LoopWorker):
 
         One by one if searches go before the proofs, so that none depends on another.
         """
-        step = last - first if self.scout is None else 1
+        step = last - first if self.presearcher is None else 1
         for at in range(first, last, step):
             self._prove(at, at + step)
 
     def _prove(self, first: int, last: int) -> None:
         part = self.positions[first:last]
-        scouted = None
-        if self.scout is not None and not self.ended.is_set():
+        presearched = None
+        if self.presearcher is not None and not self.ended.is_set():
             limits = replace(self.limits, stop=self.ended)
             cold = self.settings.cold
-            scouted = scouting(part, self.table, limits, cold=cold, searcher=self.scout)
+            presearched = presearch(part, self.table, limits, cold=cold, searcher=self.presearcher)
         with self.lock:
-            self._assign(part, scouted)
+            self._assign(part, presearched)
             self.first = first
         self.carry_out(last - first)
 
     def rows(self, part: slice) -> tuple[Any, Any]:
         rows = self.task.rows.view(np.ndarray)[part]
         seconds = rows["ticks"] * self.task.seconds_per_tick()
-        if self.scouted is not None:
+        if self.presearched is not None:
             rows = rows.copy()
-            rows["nodes"] += self.scouted.nodes[part]
-            seconds += self.scouted.seconds[part]
+            rows["nodes"] += self.presearched.nodes[part]
+            seconds += self.presearched.seconds[part]
         return rows, seconds
 
 

@@ -17,7 +17,7 @@ from cutnode.search.results import PositionResult
 
 
 @dataclass(frozen=True, slots=True)
-class Iterated(PositionResult):
+class ValueIterationResult(PositionResult):
     """The result of value iteration: bounds of a position, and of all that it leads to.
 
     *value* is the value for the mover, or None if its bounds are not within *tolerance* of each

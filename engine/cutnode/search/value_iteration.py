@@ -54,7 +54,7 @@ from cutnode.kernels.value_iteration import (
 )
 from cutnode.runtime.running import KernelCall, Limits, run
 from cutnode.search.board import given_position
-from cutnode.search.state_values import Iterated, States
+from cutnode.search.state_values import States, ValueIterationResult
 
 MOST_STATES = 1 << 30
 """What 32-bit numbers of states and slots have room for."""
@@ -70,7 +70,7 @@ def iterate(
     positions: int = 10_000_000,
     seconds: float | None = None,
     stop: threading.Event | None = None,
-) -> Iterated:
+) -> ValueIterationResult:
     """Bound the value of a position, and of all that can be reached from it, by value iteration.
 
     For games of chance, and others, whose positions fit in memory, with some 200 bytes for each
@@ -234,7 +234,7 @@ class _Graph:
         taken = self.slots > 0
         self.slots[taken] = ranks[self.slots[taken] - 1] + 1
 
-    def result(self, tolerance: float, ended: str, seconds: float) -> Iterated:
+    def result(self, tolerance: float, ended: str, seconds: float) -> ValueIterationResult:
         """Return what is known now."""
         counts, root = self.counts, self.root
         states = States(root, self.keys, self.slots, self.bounds)
@@ -246,7 +246,7 @@ class _Graph:
         }
         best = max(intervals, key=lambda move: sum(intervals[move]), default=None)
         finished, decisions, chances = map(int, counts.words["kinds"])
-        return Iterated(
+        return ValueIterationResult(
             position=root,
             value=(lower + upper) / 2 + 0.0 if proven else None,  # no -0.0
             lower=lower,

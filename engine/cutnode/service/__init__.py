@@ -1,23 +1,23 @@
-"""The engine as a service: HTTP and WebSocket, for programs in any language.
+"""The engine as an HTTP and WebSocket service, for programs in any language.
 
-``cutnode serve`` starts it (:mod:`cutnode.cli.serve`).  It needs the packages of the extra
-``serve``; nothing else in ``engine`` does.
+``cutnode serve`` starts it (:mod:`cutnode.cli.serve`).  Only this package needs the dependencies
+of the extra ``serve``.
 
-| module | what |
+| module | contents |
 |---|---|
 | ``settings`` | the limits of a service |
 | ``models`` | the JSON of every route: requests, answers, events |
-| ``games`` | the games, by the names that clients write |
-| ``questions`` | from a request to a call of an engine, and from its result to an answer |
-| ``views`` | what there is to see without an engine: boards, positions, small trees |
-| ``pool`` | the searches that run and wait, and the memory of their engines |
-| ``code`` | the compiled code, and of how many games |
-| ``failures`` | the errors that are answered |
-| ``state`` | what all routes share |
-| ``app``, ``streams``, ``sockets`` | the routes; lines of JSON; the conversation over a WebSocket |
+| ``games`` | the games, by the names that clients use |
+| ``questions`` | from a request to an engine call, and from its result to an answer |
+| ``views`` | answers that need no engine: boards, positions, small trees |
+| ``pool`` | running and waiting searches, and the memory of their engines |
+| ``code`` | the compiled code, and the limit on compiled games |
+| ``failures`` | errors as answers |
+| ``state`` | the state that all routes share |
+| ``app``, ``streams``, ``sockets`` | the routes; streams of JSON lines; WebSocket conversations |
 | ``pages``, ``web`` | the board in the browser: its routes and its files |
-| ``hosts`` | protection from pages of other sites |
-| ``limits`` | protection from large requests and slow clients |
-| ``metrics`` | counts and times, for Prometheus |
-| ``server`` | the process: its socket, its start, and how it ends |
+| ``hosts`` | protection against pages of other sites |
+| ``limits`` | protection against large requests and slow clients |
+| ``metrics`` | counts and times for Prometheus |
+| ``server`` | the process: socket, startup and shutdown |
 """

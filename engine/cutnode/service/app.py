@@ -63,30 +63,30 @@ from cutnode.service.state import Service
 from cutnode.service.streams import EventLines, EventQueue
 
 CLIENT_LEFT = 499
-"""The status that is counted for a client that left; nobody gets it."""
+"""The status that the metrics count for a client that left; no client gets it."""
 
 ABOUT = """\
-Searches positions of board games, and proves their values.
+Search positions of board games, and prove their values.
 
-Values and scores are for the player to move. Positions and moves are texts in the game's own
-notation. A limit above that of the service is lowered to it. A client that leaves ends
-its search. Each question begins with empty tables, unless it names a `session`: what is stored for
-one question of a session serves the next.
+Values and scores are for the player to move. Positions and moves are strings in the game's own
+notation. A limit above the service's own is lowered to it. A client that disconnects ends its
+search. Each request starts with empty tables, unless it names a `session`: requests of one session
+build on what earlier ones stored.
 
-A board to play and analyse at is served at [/](/).
+The page [/](/) is a board for play and analysis.
 
-`.../stream` answers with lines of JSON: `started`, an `iteration` for each depth of a search, the
-`progress` of a proof every second, and `result` (or `error`). The WebSocket `/stream` does the same
-for many searches, one after the other: send
+`.../stream` answers with newline-delimited JSON: `started`, an `iteration` for each depth of a
+search, the `progress` of a proof every second, and `result` (or `error`). The WebSocket `/stream`
+does the same for any number of searches, one at a time: send
 `{"do": "start", "kind": "search", "game": "connect4", "request": {"position": "44"}}`, and
-`{"do": "stop"}` to get what is found by then.
+`{"do": "stop"}` to end the search and get its best result so far.
 """
 
 T = TypeVar("T")
 
 
 def make_app(service: Service) -> FastAPI:
-    """Make the application, for any server of ASGI."""
+    """Make the application, for any ASGI server."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -102,10 +102,10 @@ def make_app(service: Service) -> FastAPI:
         redoc_url=None,
         license_info={"name": "MIT"},
         openapi_tags=[
-            {"name": "games", "description": "What there is."},
-            {"name": "questions", "description": "One question, one answer."},
-            {"name": "streams", "description": "The same, told while it is searched."},
-            {"name": "service", "description": "How the service is."},
+            {"name": "games", "description": "Games, boards and positions."},
+            {"name": "questions", "description": "Searches and proofs: one request, one answer."},
+            {"name": "streams", "description": "The same, reported while the search runs."},
+            {"name": "service", "description": "Health and metrics."},
         ],
     )
     app.add_middleware(AllowedHosts, settings=service.settings)
@@ -137,15 +137,19 @@ def make_app(service: Service) -> FastAPI:
 
 GameName = Annotated[
     str,
-    InPath(max_length=200, description="A game, and perhaps a variant.", examples=["connect4"]),
+    InPath(
+        max_length=200,
+        description="Name of a game, with an optional variant after a colon.",
+        examples=["connect4"],
+    ),
 ]
-"""A parameter of a path."""
+"""The path parameter that names a game."""
 
 ASKED = responses(400, 404, 408, 409, 413, 422, 500, 503)
-"""The errors of questions to an engine."""
+"""The errors of requests that need an engine."""
 
 UNASKED = responses(400, 404, 408, 413, 422, 500)
-"""The errors of questions that need no engine."""
+"""The errors of requests that need no engine."""
 
 
 def _add_games(app: FastAPI, service: Service) -> None:
@@ -153,34 +157,34 @@ def _add_games(app: FastAPI, service: Service) -> None:
 
     @app.get("/games", tags=["games"], responses=responses(500))
     def list_games() -> Games:
-        """The games, and how their variants are written."""
+        """All games, the levels, and which games are compiled."""
         views = []
         for name in registry.names():
-            with contextlib.suppress(Failure):  # its file is damaged
+            with contextlib.suppress(Failure):  # the file of a game is damaged
                 views.append(registry.view(name))
         return Games(games=views, levels=list(LEVELS), compiled=service.pool.code.names())
 
     @app.get("/games/{game}", tags=["games"], responses=responses(404, 422, 500))
     def show_game(game: GameName) -> GameView:
-        """One game."""
+        """Description of a game."""
         with as_failures():
             return registry.view(game)
 
     @app.get("/games/{game}/board", tags=["games"], responses=responses(404, 422, 500))
     def show_board(game: GameName) -> BoardView | None:
-        """The board of a game, from which it can be drawn; null if it declares none."""
+        """Layout and contents of a board, for drawing it; null if the game declares none."""
         with as_failures():
             return views.show_board(registry, game)
 
     @app.get("/games/{game}/position", tags=["games"], responses=responses(404, 422, 500))
     def show_position(game: GameName, query: Annotated[PositionRequest, Query()]) -> PositionView:
-        """A position: its board, its moves, and what chance may do there."""
+        """Board, legal moves and chance outcomes of a position."""
         with as_failures():
             return views.show_position(registry, game, query.position)
 
     @app.post("/games/{game}/setup", tags=["games"], responses=UNASKED | responses(409))
     def set_up(game: GameName, body: SetupRequest) -> PositionView:
-        """The position of a board that is given cell by cell."""
+        """Position of a board given cell by cell."""
         with as_failures():
             return views.set_up(registry, game, body)
 
@@ -194,44 +198,44 @@ def _add_questions(app: FastAPI, service: Service) -> None:
 
     @app.post("/games/{game}/search", tags=["questions"], responses=ASKED)
     async def search(game: GameName, body: SearchRequest, request: HttpRequest) -> Searched:
-        """The best moves and their scores, as deep as limits allow."""
+        """Best moves and their scores, as deep as the limits allow."""
         return cast(Searched, await asked("search", game, body, request))
 
     @app.post("/games/{game}/solve", tags=["questions"], responses=ASKED)
     async def solve(game: GameName, body: SolveRequest, request: HttpRequest) -> Solved:
-        """The proven value, a best move, and the line of best play."""
+        """Proven value, a best move, and the principal variation."""
         return cast(Solved, await asked("solve", game, body, request))
 
     @app.post("/games/{game}/analyse", tags=["questions"], responses=ASKED)
     async def analyse(game: GameName, body: AnalyseRequest, request: HttpRequest) -> Solved:
-        """The proven value, and that of every move."""
+        """Proven values of the position and of every move."""
         return cast(Solved, await asked("analyse", game, body, request))
 
     @app.post("/games/{game}/perft", tags=["questions"], responses=ASKED)
     async def perft(game: GameName, body: PerftRequest, request: HttpRequest) -> Counted:
-        """The number of lines of play."""
+        """Number of lines of play (perft)."""
         return cast(Counted, await asked("perft", game, body, request))
 
     @app.post("/games/{game}/move", tags=["questions"], responses=ASKED)
     async def move(game: GameName, body: LevelRequest, request: HttpRequest) -> Moved:
-        """The move that a level chooses."""
+        """Move chosen by a level."""
         return cast(Moved, await asked("move", game, body, request))
 
     @app.post("/games/{game}/tree", tags=["questions"], responses=UNASKED | responses(409, 503))
     def tree(game: GameName, body: TreeRequest) -> TreeView:
-        """The tree that a small search visits, and why it went no further."""
+        """Tree of a small search, and why each branch ended."""
         with as_failures():
             return views.show_tree(service.registry, game, body)
 
     @app.post("/games/{game}/evaluate", tags=["questions"], responses=UNASKED)
     def evaluate(game: GameName, body: EvaluateRequest) -> Estimated:
-        """The static estimate, without any search."""
+        """Static evaluation, without a search."""
         with as_failures():
             return questions.estimate(service.registry, game, body)
 
 
 def _add_streams(app: FastAPI, service: Service) -> None:
-    responses = {200: {"model": Event, "description": "Lines of JSON."}} | ASKED
+    responses = {200: {"model": Event, "description": "Newline-delimited JSON."}} | ASKED
     in_lines: Any = {"tags": ["streams"], "response_class": EventLines, "responses": responses}
 
     async def streamed(kind: str, game: str, body: Request, request: HttpRequest) -> Response:
@@ -244,19 +248,19 @@ def _add_streams(app: FastAPI, service: Service) -> None:
 
     @app.post("/games/{game}/search/stream", **in_lines)
     async def stream_search(game: GameName, body: SearchRequest, request: HttpRequest) -> Response:
-        """A search, told depth by depth."""
+        """Search, reported depth by depth."""
         return await streamed("search", game, body, request)
 
     @app.post("/games/{game}/solve/stream", **in_lines)
     async def stream_solve(game: GameName, body: SolveRequest, request: HttpRequest) -> Response:
-        """A proof, told every second."""
+        """Proof of the value, reported every second."""
         return await streamed("solve", game, body, request)
 
     @app.post("/games/{game}/analyse/stream", **in_lines)
     async def stream_analyse(
         game: GameName, body: AnalyseRequest, request: HttpRequest
     ) -> Response:
-        """A proof of the value of every move, told every second."""
+        """Proof of the value of every move, reported every second."""
         return await streamed("analyse", game, body, request)
 
     @app.websocket("/stream")
@@ -269,10 +273,10 @@ def _add_service(app: FastAPI, service: Service) -> None:
         "/health",
         tags=["service"],
         responses=responses(403)
-        | {503: {"model": Health, "description": "It starts, or is about to end."}},
+        | {503: {"model": Health, "description": "The service is starting or stopping."}},
     )
     def health(response: Response) -> Health:
-        """Whether it answers questions, and how much it has to do."""
+        """Readiness and load of the service."""
         status = service.status
         response.status_code = 200 if status == "ready" else 503
         pool = service.pool
@@ -297,12 +301,12 @@ def _add_service(app: FastAPI, service: Service) -> None:
         responses=responses(403),
     )
     def metrics() -> Response:
-        """Counts and times, for Prometheus."""
+        """Counts and times for Prometheus."""
         return Response(service.metrics.text(), media_type=service.metrics.media_type)
 
 
 def _describe(app: FastAPI, registry: GameRegistry) -> None:
-    """Describe each question in a line, what errors are, and the games, if there are no others."""
+    """Summarise each operation in a line, describe errors, and list the games if they are fixed."""
     plain = app.openapi
 
     def described() -> dict[str, Any]:
@@ -343,7 +347,7 @@ def error_response(request: HttpRequest, error: Exception) -> JSONResponse:
 
 
 async def unless_disconnected(request: HttpRequest, work: Coroutine[Any, Any, T]) -> T:
-    """Return the result of *work*, which is cancelled if the client leaves before."""
+    """Return the result of *work*, which is cancelled if the client leaves first."""
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_disconnected(request))
     try:

@@ -1,6 +1,6 @@
 """The compiled code of a service: which games it holds, and how many it may hold.
 
-Machine code is never given back, so a service that compiled whatever clients name would grow
+Machine code is never freed, so a service that compiled whatever clients name would grow
 without bound.  A variant counts as a game, and so does a game with another evaluation.
 """
 
@@ -15,7 +15,7 @@ from cutnode.service.questions import Question
 
 
 class CompiledCode:
-    """The code that is compiled, by the game that it belongs to; of at most *most* games."""
+    """The compiled code of at most *most* games, by game."""
 
     def __init__(self, most: int):
         self.most = most
@@ -27,11 +27,11 @@ class CompiledCode:
 
     @property
     def count(self) -> int:
-        """The number of games that are held, or being compiled for the first time."""
+        """The number of games that are compiled, or being compiled for the first time."""
         return len(self._games)
 
     def claim(self, question: Question) -> None:
-        """Hold the game of a question while it compiles; :class:`Failure` (503) if none fits."""
+        """Reserve room for the game of a question; :class:`Failure` (503) if there is none."""
         if _game(question) not in self._games and self.count >= self.most:
             raise Failure(
                 503,
@@ -42,7 +42,7 @@ class CompiledCode:
         self._games.setdefault(_game(question), _Held()).compiling += 1
 
     def settle(self, question: Question, *, compiled: bool) -> None:
-        """Keep the code of a question that was claimed; hold no game without any."""
+        """Record the code of a claimed question; forget its game if it has none."""
         game = self._games[_game(question)]
         game.compiling -= 1
         if compiled:
@@ -51,7 +51,7 @@ class CompiledCode:
             del self._games[_game(question)]
 
     def names(self) -> list[str]:
-        """Return the names of the games that are compiled, with other evaluations in brackets."""
+        """Return the names of the compiled games, with a chosen evaluation in brackets."""
         return self._names(ready=True)
 
     def _names(self, *, ready: bool = False) -> list[str]:
@@ -64,7 +64,7 @@ class CompiledCode:
 
 @dataclass(slots=True)
 class _Held:
-    """The code of a game, and how much more of it is being compiled."""
+    """The code of a game, and how many compilations of more code are running."""
 
     codes: set[tuple[Any, ...]] = field(default_factory=set)
     compiling: int = 0

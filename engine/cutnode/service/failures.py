@@ -1,4 +1,4 @@
-"""Failures: the answer when there is no other."""
+"""Failures: errors as answers."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from cutnode.contract.text import quoted
 from cutnode.service.models import ErrorBody
 
 MEANINGS: dict[int, tuple[str, str]] = {
-    400: ("bad request", "The body cannot be read."),
-    403: ("not allowed", "The host, or the page that asks, is not allowed."),
-    404: ("no such page", "There is no such game, position, move or estimate."),
-    405: ("wrong method", "The page is not asked in this way."),
+    400: ("bad request", "The body cannot be parsed."),
+    403: ("not allowed", "The host or the origin of the request is not allowed."),
+    404: ("no such page", "There is no such game, position, move or evaluation."),
+    405: ("wrong method", "The route does not support this method."),
     408: ("too slow", "The request took too long to arrive."),
-    409: ("refused by the game", "The rules of the game do not allow this question."),
+    409: ("refused by the game", "The game does not support this request."),
     413: ("too large", "The request is too large."),
-    422: ("bad request", "The request has not the form that is described here."),
-    500: ("failure", "The rules of the game fail, or something unexpected happened."),
-    503: ("too many", "Too many searches, or the service is about to start or to end."),
+    422: ("bad request", "The request does not match its schema."),
+    500: ("failure", "The rules of the game failed, or an unexpected error occurred."),
+    503: ("too many", "Too many searches or games, or the service is starting or stopping."),
 }
-"""The meaning of a status, in answers that say nothing else, and in the description."""
+"""The default kind of error of each status, and its description in the OpenAPI document."""
 
 
 class Failure(HTTPException):
     """An answer that is an error: its status, what was wrong, and where.
 
-    *error* is one of the words of :class:`ErrorBody`; *wait* is when to try again, in seconds.
+    *error* is one of the kinds of :class:`ErrorBody`; *wait* is when to retry, in seconds.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ WHERE_KINDS = {
     "body.moves": "no such move",
     "body.evaluation": "no such evaluation",
 }
-"""The words for what is not there, by where it was named."""
+"""The kind of a 404, by the part of the request that named what is missing."""
 
 
 def failure_of(error: Exception) -> Failure:
-    """Return the failure that an error of a search means."""
+    """Return the failure that stands for an error of a search."""
     if isinstance(error, Failure):
         return error
     detail = " ".join(str(error).split())
@@ -91,7 +91,7 @@ def failure_of(error: Exception) -> Failure:
         return Failure(409, detail)
     if isinstance(error, CutnodeError):
         return Failure(422, detail, "body")
-    return Failure(500, f"an unexpected {type(error).__name__}")
+    return Failure(500, f"unexpected {type(error).__name__}")
 
 
 @contextlib.contextmanager
@@ -107,16 +107,16 @@ def as_failures() -> Iterator[None]:
 
 
 def report(error: Exception) -> None:
-    """Log an error that should not happen, for the operator of the service."""
-    logging.getLogger(__name__).error("a question failed", exc_info=error)
+    """Log an unexpected error for the operator of the service."""
+    logging.getLogger(__name__).error("a request failed", exc_info=error)
 
 
 def failure_of_request(errors: Sequence[Any]) -> Failure:
-    """Return the failure that a malformed request means: the first of its errors."""
+    """Return the failure for a malformed request: its first error."""
     first = errors[0]
     if first["type"] == "json_invalid":
         place = "".join(f", character {step}" for step in first["loc"][1:])
-        return Failure(400, f"this is not JSON: {first['ctx']['error']}{place}", "body")
+        return Failure(400, f"invalid JSON: {first['ctx']['error']}{place}", "body")
     if first["type"] in ("union_tag_not_found", "union_tag_invalid"):
         name = first["ctx"]["discriminator"].strip("'")
         known = first["ctx"].get("expected_tags")
@@ -137,14 +137,14 @@ ERROR_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/E
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Describe the errors that a route may answer with."""
+    """Describe the errors with which a route may answer."""
     described: dict[int | str, dict[str, Any]] = {}
     for status in (403, *statuses):
         described[status] = {"description": MEANINGS[status][1], "content": ERROR_CONTENT}
     if 503 in described:
         described[503]["headers"] = {
             "Retry-After": {
-                "description": "When to try again, in seconds.",
+                "description": "Seconds to wait before retrying.",
                 "schema": {"type": "integer", "minimum": 1},
             }
         }

@@ -1,4 +1,4 @@
-"""The games of a service, by the names that clients write."""
+"""The games of a service, by the names that clients use."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from cutnode.storage.evaluations import OWN_NAME
 from cutnode.tablebases.tablebase import Tablebase
 
 MOST_NAMES = 2000
-"""The names of variants that are held: about 100 MiB, if trees of all were drawn."""
+"""The most variants that are held: about 100 MiB, if trees of all were drawn."""
 
 
 class GameRegistry:
-    """The games of a service: those it was started with, and, unless *only*, those of cutnode.
+    """The games of a service: its own *games* and, unless *only*, the ones that cutnode brings.
 
-    Clients name games, and never files or modules: to load one is to run it.
-    :class:`GameError` if a game that it is started with cannot be had; :class:`CutnodeError` if a
-    folder has no tablebase, or two have one of the same game.
+    Clients name games, never files or modules, because loading a module runs it.
+    :class:`GameError` if one of the *games* cannot be loaded; :class:`CutnodeError` if a folder
+    has no tablebase, or if two folders have tablebases of the same game.
     """
 
     def __init__(self, games: tuple[str, ...], only: bool, folders: tuple[str, ...] = ()):
@@ -40,24 +40,26 @@ class GameRegistry:
         self.given = {title(game): game for game in map(load_game, games)}
         self.modules = {game.name: game.module for game in self.given.values()}
         self.held: dict[str, Game] = {}
-        """The variants that were asked about, by the names that clients wrote."""
+        """The variants that clients have named, by name."""
         self.tablebases: dict[Any, Tablebase] = {}
-        """By the class of positions."""
+        """The tablebases, by class of positions."""
         for base in map(Tablebase.open, folders):
             if base.cls in self.tablebases:
-                raise CutnodeError(f"there are two tablebases of {game_name(base.cls)}")
+                raise CutnodeError(
+                    f"two of the tablebases are of {game_name(base.cls)}; give one for each game"
+                )
             self.tablebases[base.cls] = base
         self._lock = threading.Lock()
 
     def names(self) -> list[str]:
-        """Return the names of games; their variants can be asked for as well, unless *only*."""
+        """Return the names of the games; unless *only*, clients may also name their variants."""
         return sorted(self.given) if self.only else sorted({*game_names(), *self.modules})
 
     def game(self, name: str) -> Game:
         """Return the game of a name; :class:`Failure` (404) if there is none.
 
-        Each variant is a class of positions, which stays: :class:`Failure` (503) for one of too
-        many.
+        Each variant is a class of positions, which is never freed: :class:`Failure` (503) when
+        there are too many.
         """
         known = self.given.get(name) or self.held.get(name)
         if known is not None:
@@ -66,10 +68,10 @@ class GameRegistry:
         allowed = self.names()
         if self.only or base not in allowed:
             raise Failure(
-                404, f"there is no game {quoted(name)}; games are {', '.join(allowed)}", "path.game"
+                404, f"unknown game {quoted(name)}; games are {', '.join(allowed)}", "path.game"
             )
         if len(self.held) >= MOST_NAMES:
-            raise Failure(503, f"{MOST_NAMES} variants were asked about, and no more are read")
+            raise Failure(503, f"{MOST_NAMES} variants are held, and no more fit")
         try:
             with self._lock:
                 module = self.modules.get(base)
@@ -111,5 +113,5 @@ class GameRegistry:
 
 
 def title(game: Game) -> str:
-    """Return the name by which clients ask for a game."""
+    """Return the name by which clients refer to a game."""
     return f"{game.name}:{game.variant}" if game.variant else game.name

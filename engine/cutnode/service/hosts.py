@@ -1,8 +1,8 @@
-"""Protection from pages of other sites: the hosts and the origins that a service answers.
+"""Protection against pages of other sites: the hosts and the origins that a service answers.
 
-A name can be pointed at this machine by whoever owns it (DNS rebinding), and a page of that name
-then reads the answers of a service on it.  So a request has to name a host that is known.
-An address cannot be pointed elsewhere: the one that a connection came to is known.
+The owner of a domain can point its name at this machine (DNS rebinding); a page of that domain
+could then read the answers of a service here.  So every request must name a known host.
+An address cannot be rebound: the one that a connection reached is always known.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from cutnode.service.failures import Failure
 from cutnode.service.settings import Settings
 
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s\[\]:/@]+)(?::[0-9]*)?")
-"""The header of a request: a name or an address, and perhaps a port."""
+"""The ``Host`` header of a request: a name or an address, and perhaps a port."""
 
 READING = ("GET", "HEAD", "OPTIONS")
-"""Methods that make no work; browsers do not show the answers to pages of other sites."""
+"""Methods that start no work; browsers hide the answers from pages of other sites."""
 
 
 class AllowedHosts:
-    """Middleware that refuses (403) requests and WebSockets of unknown hosts and other origins."""
+    """Middleware that refuses (403) whatever names an unknown host or comes from another origin."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings):
         self.app = app
@@ -47,22 +47,22 @@ class AllowedHosts:
             await response(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Failure | None:
-        """Return why a request is refused, if it is."""
+        """Return why a request is refused; None if it is not."""
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         host, origin = headers.get(b"host", ""), headers.get(b"origin")
         if not self._allows(host, scope.get("server")):
-            option = "start the service with --allow-host and its name to allow it"
-            return Failure(403, f"the host {quoted(host)} is not allowed; {option}", "header.host")
+            option = "to allow it, start the service with --allow-host HOST"
+            return Failure(403, f"host {quoted(host)} is not allowed; {option}", "header.host")
         reads = scope["type"] == "http" and scope["method"] in READING
         if reads or origin is None or origin.partition("://")[2].lower() == host.lower():
             return None
         if self.settings.allows(origin):
             return None
-        option = "start the service with --cors and the page's origin to allow it"
-        return Failure(403, f"pages of {quoted(origin)} may not ask; {option}", "header.origin")
+        option = "to allow it, start the service with --cors ORIGIN"
+        return Failure(403, f"origin {quoted(origin)} is not allowed; {option}", "header.origin")
 
     def _allows(self, header: str, server: Any) -> bool:
-        """Return whether a host is known; *server* is the address that the connection came to."""
+        """Return whether a host is known; *server* is the address that the connection reached."""
         match = HOST.fullmatch(header)
         if "*" in self.names:
             return True
@@ -77,14 +77,14 @@ class AllowedHosts:
 
 
 def plain_host(host: str) -> str:
-    """Return a host in the one form in which hosts are compared."""
+    """Normalise a host for comparison."""
     name = host.strip("[]").partition("%")[0].rstrip(".").lower()
     address = address_of(name)
     return name if address is None else str(address)
 
 
 def address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return the address that a host is, if it is no name."""
+    """Return a host as an IP address; None if it is a name."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -93,6 +93,6 @@ def address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
 
 
 def is_wildcard(host: str) -> bool:
-    """Return whether a service that listens on an address listens on all."""
+    """Return whether an address stands for every address of the machine."""
     address = address_of(host)
     return address is not None and address.is_unspecified

@@ -14,7 +14,7 @@ from cutnode.service.failures import Failure
 
 
 class RequestLimits:
-    """Middleware that bounds the size of a request's body, and the time in which it arrives.
+    """Middleware that limits the size of a request's body, and the time it may take to arrive.
 
     *count* is called with the route and the status of each answer.
     """
@@ -62,13 +62,14 @@ class RequestLimits:
         await self.app(scope, bounded, counted)
 
     def _too_large(self) -> Failure:
-        return Failure(413, f"a body has at most {self.body} bytes", "body")
+        return Failure(413, f"the body is too large; at most {self.body} bytes are allowed", "body")
 
 
 def timeout_protocol(patience: float) -> type[H11Protocol]:
-    """Make an HTTP/1.1 protocol that drops a connection on which nothing moves for some seconds.
+    """Make an HTTP/1.1 protocol that drops a connection after it stalls for *patience* seconds.
 
-    Nothing moves while the head of a request has not arrived, or an answer is not taken.
+    A connection stalls while the head of a request is incomplete, or while the client does not
+    read an answer.
     """
 
     class TimeoutProtocol(H11Protocol):

@@ -1,44 +1,44 @@
 """The JSON of every route.
 
-Requests are strict: no unknown names, no text for a number, no NaN.  A limit above that of the
-service is not an error: the lower one holds, and the answer says which (``limits``).
+Requests are strict: no unknown fields, no strings for numbers, no NaN.  A limit above the
+service's own is not an error: the lower one applies, as the answer's ``limits`` show.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from cutnode.contract.choices import (
-    PRIORS,
     RECORDED_SEARCHES,
-    ROLLOUTS,
     SEARCHES,
-    SELECTIONS,
     SOLVERS,
+    TREE_OPTIONS,
+    Option,
 )
 from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.playing.levels import LEVELS
 
 LONGEST = 4096
-"""Characters of a position: some games take all the moves that lead there."""
+"""The most characters of a position, which some games write as all the moves that lead there."""
 
 SHORTEST = 512
-"""And of a move, or a position of the history."""
+"""The most characters of a move, or of a position in the history."""
 
 MOST_HISTORY = 512
 MOST_TREE_DEPTH = 12
 MOST_TREE_NODES = 400
-"""Of a tree that is shown."""
+"""The most nodes of a tree that is shown."""
 
 MOST_CELLS = 1024
 MOST_WORD = (1 << 53) - 1
-"""The largest whole number that every reader of JSON keeps."""
+"""The largest integer that every JSON parser reads exactly."""
 
 
 def integral(value: Any) -> Any:
-    """Turn a float without fraction into an integer, as JSON Schema counts it as one."""
+    """Turn a float without a fraction into an integer, as JSON Schema does."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -47,8 +47,10 @@ Depth = Annotated[int, Field(ge=0, le=MOST_DEPTH), BeforeValidator(integral)]
 Lines = Annotated[int, Field(ge=1, le=256), BeforeValidator(integral)]
 Seed = Annotated[int, Field(ge=0, le=MOST_WORD), BeforeValidator(integral)]
 Text = Annotated[str, Field(max_length=SHORTEST)]
-Place = Annotated[tuple[float, float], Field(description="To the right, and down.")]
-Player = Annotated[Literal[0, 1] | None, Field(description="0 the first, 1 the second player.")]
+Place = Annotated[tuple[float, float], Field(description="Coordinates: to the right, and down.")]
+Player = Annotated[
+    Literal[0, 1] | None, Field(description="0 for the first player, 1 for the second.")
+]
 Verdict = Literal["win", "draw", "loss"]
 Count = Annotated[int, Field(ge=0)]
 Content = Annotated[int, Field(ge=0), BeforeValidator(integral)]
@@ -59,39 +61,58 @@ class Request(BaseModel):
 
 
 class PositionRequest(Request):
-    """The position, which all questions have."""
+    """A position."""
 
     position: str = Field(
-        "", max_length=LONGEST, description="In the game's own notation; left out, the start."
+        "",
+        max_length=LONGEST,
+        description="Position in the game's own notation; the starting position by default.",
     )
 
 
 class LimitedRequest(PositionRequest):
-    nodes: Positive | None = Field(None, description="At most so many nodes.")
-    seconds: float | None = Field(None, gt=0, description="At most so many seconds.")
-    table: Positive | None = Field(None, description="A table of at most so many MiB.")
+    nodes: Positive | None = Field(None, description="Maximum number of nodes.")
+    seconds: float | None = Field(None, gt=0, description="Time limit in seconds.")
+    table: Positive | None = Field(
+        None, description="Maximum size of the transposition table in MiB."
+    )
     session: str = Field(
         "",
         max_length=64,
-        description="A word of your own, best a random one: questions of one session build on "
-        "what earlier ones stored. Without it each begins with empty tables.",
+        description="Name of the client's choice, preferably random. Requests of one session build "
+        "on what earlier ones stored; without a session, each starts with empty tables.",
     )
 
 
-TREE_OPTIONS = (
-    *("playouts", "memory", "selection", "priors", "exploration", "rave", "minimax", "rollouts"),
-    "cut_after",
-)
+OF_TREES = "playouts", "memory", *TREE_OPTIONS
 """The options of Monte Carlo tree search only."""
 
-WITHOUT_TREE: Any = {"properties": {name: {"type": "null"} for name in TREE_OPTIONS}}
-Weight = Annotated[float, Field(ge=0)]
+WITHOUT_TREE: Any = {"properties": {name: {"type": "null"} for name in OF_TREES}}
 
 
-class SearchRequest(LimitedRequest):
-    """A search by alpha-beta, or of a tree by playouts; without a limit it takes one second.
+def _field(option: Option) -> Any:
+    """Return the type and the field of an option that a request may leave out."""
+    about = f"{option.about.removesuffix('.')} (mcts only)."
+    if option.choices:
+        return Literal[option.choices] | None, Field(None, description=about)
+    if option.kind is int:
+        return Depth | None, Field(None, description=about)
+    most = option.most if math.isfinite(option.most) else None
+    number = Annotated[float, Field(ge=option.least, le=most)]
+    return number | None, Field(None, description=about)
 
-    The engine `auto` is the one of them that does better in a trial of a quarter of the time; a
+
+TreeFields: Any = create_model(
+    "TreeFields",
+    __base__=LimitedRequest,
+    **{name: _field(option) for name, option in TREE_OPTIONS.items()},
+)
+
+
+class SearchRequest(TreeFields):  # type: ignore[misc]
+    """A search by alpha-beta or Monte Carlo tree search; without a limit it takes one second.
+
+    The engine `auto` is whichever does better in a trial, which takes a quarter of the time; a
     session keeps that choice.
     """
 
@@ -117,108 +138,102 @@ class SearchRequest(LimitedRequest):
 
     engine: Literal[SEARCHES] = Field(  # type: ignore[valid-type]
         "alphabeta",
-        description="By alpha-beta, by Monte Carlo tree search, or by the better one in a trial.",
+        description="Alpha-beta, Monte Carlo tree search, or whichever does better in a trial.",
     )
-    depth: Depth | None = Field(None, description="At most so many plies (alphabeta).")
-    playouts: Positive | None = Field(None, description="At most so many playouts (mcts).")
-    lines: Lines = Field(1, description="The best so many moves.")
+    depth: Depth | None = Field(None, description="Maximum depth in plies (alphabeta only).")
+    playouts: Positive | None = Field(None, description="Maximum number of playouts (mcts only).")
+    lines: Lines = Field(1, description="Number of best moves to return.")
     moves: list[Text] | None = Field(
-        None, min_length=1, max_length=256, description="The only moves to choose from."
+        None,
+        min_length=1,
+        max_length=256,
+        description="Moves to choose from; all legal moves by default.",
     )
     history: list[Text] = Field(
-        [], max_length=MOST_HISTORY, description="The positions of the game before, in order."
+        [], max_length=MOST_HISTORY, description="Earlier positions of the game, oldest first."
     )
-    seed: Seed | None = Field(None, description="Choose among equal moves by this number.")
+    seed: Seed | None = Field(None, description="Random seed for choosing among equal moves.")
     evaluation: Annotated[str, Field(max_length=100)] | None = Field(
-        None, description="Another of the game's estimates than its usual one."
+        None, description="Name of an evaluation to use instead of the default one."
     )
-    exact: bool = Field(False, description="Only techniques that cannot change the score.")
-    memory: Positive | None = Field(None, description="A tree of at most so many MiB (mcts).")
-    selection: Literal[SELECTIONS] | None = Field(  # type: ignore[valid-type]
-        None, description="How children are selected (mcts)."
+    exact: bool = Field(
+        False, description="Whether to use only techniques that cannot change the score."
     )
-    priors: Literal[PRIORS] | None = Field(  # type: ignore[valid-type]
-        None, description="By what moves look promising to puct (mcts)."
-    )
-    exploration: Weight | None = Field(None, description="The weight of exploration (mcts).")
-    rave: Weight | None = Field(None, description="RAVE counts more up to so many playouts (mcts).")
-    minimax: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None, description="The weight of estimates, by minimax, beside playouts (mcts)."
-    )
-    rollouts: Literal[ROLLOUTS] | None = Field(  # type: ignore[valid-type]
-        None, description="How playouts go on beyond the tree (mcts)."
-    )
-    cut_after: Depth | None = Field(
-        None, description="Rollouts longer than so many plies are estimated (mcts)."
+    memory: Positive | None = Field(
+        None, description="Maximum size of the search tree in MiB (mcts only)."
     )
 
     def tree_options(self) -> dict[str, Any]:
-        """Return the options of Monte Carlo tree search that are given, without limits."""
-        names = TREE_OPTIONS[2:]
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        """Return the options of Monte Carlo tree search that the request sets, without limits."""
+        given = {name: getattr(self, name) for name in TREE_OPTIONS}
+        return {name: value for name, value in given.items() if value is not None}
 
     @model_validator(mode="after")
     def _options_suit_the_engine(self) -> Self:
         if self.engine != "alphabeta" and (self.depth is not None or self.exact):
-            raise ValueError("depth and exact are options of alphabeta")
-        given = [name for name in TREE_OPTIONS if getattr(self, name) is not None]
+            raise ValueError(f"depth and exact are options of alphabeta, not of {self.engine}")
+        given = [name for name in OF_TREES if getattr(self, name) is not None]
         if self.engine != "mcts" and given:
-            raise ValueError(f"{given[0]} is an option of mcts")
+            raise ValueError(f"{given[0]} is an option of mcts, not of {self.engine}")
         if self.selection == "uct" and self.priors is not None:
-            raise ValueError("priors are of puct")
+            raise ValueError("priors is an option of puct, not of uct")
         return self
 
 
 class AnalyseRequest(LimitedRequest):
-    """A proof of the values of a position and of all its moves."""
+    """A proof of the values of a position and all its moves."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "44444326555535"}]})
 
-    weak: bool = Field(False, description="Prove only who wins: 1 the mover, 0 nobody, -1.")
+    weak: bool = Field(
+        False,
+        description="Whether to prove only who wins: 1 for the mover, 0 for nobody, -1 for the "
+        "opponent.",
+    )
     engine: Literal[SOLVERS] = Field(  # type: ignore[valid-type]
-        "alphabeta", description="By alpha-beta, by proof numbers, or by the first that proves it."
+        "alphabeta", description="Alpha-beta, proof-number search, or whichever finishes first."
     )
 
 
 class SolveRequest(AnalyseRequest):
-    """A proof of the value, or the answer whether it is at least so much."""
+    """A proof of the value, or of whether it is at least a given number."""
 
     at_least: int | None = Field(
-        None, description="Ask only whether the value is at least this: see `answer`."
+        None, description="Bound to test instead of proving the value: see `answer`."
     )
 
 
 class EvaluateRequest(PositionRequest):
-    """The static estimate, without any search."""
+    """A static evaluation, without a search."""
 
     evaluation: Annotated[str, Field(max_length=100)] | None = None
 
 
 class LevelRequest(PositionRequest):
-    """A move of a level."""
+    """A request for a move by a level."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "44", "level": "hard"}]})
 
-    level: Literal[tuple(LEVELS)] = Field("medium", description="From the weakest on.")  # type: ignore[valid-type]
-    seed: Seed = Field(0, description="The same for all moves of a game.")
-    seconds: float | None = Field(None, gt=0, description="At most so many seconds.")
+    level: Literal[tuple(LEVELS)] = Field("medium", description="Level of play, weakest first.")  # type: ignore[valid-type]
+    seed: Seed = Field(0, description="Random seed; the same for all moves of a game.")
+    seconds: float | None = Field(None, gt=0, description="Time limit in seconds.")
 
 
 class SetupRequest(Request):
-    """A board, cell by cell."""
+    """A board, given cell by cell."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"cells": [1, 2, 0, 0, 0, 0, 0, 0, 0]}]}
     )
 
     cells: list[Content] = Field(
-        max_length=MOST_CELLS, description="The number of the content of each cell."
+        max_length=MOST_CELLS, description="Content of each cell, as an index into `contents`."
     )
-    mover: str = Field("", max_length=100, description="Who is to move, as `players` names them.")
+    mover: str = Field("", max_length=100, description="Player to move, as a key of `players`.")
 
 
 class TreeRequest(PositionRequest):
-    """A search in plain Python, whose tree is kept; all but the last depth is forgotten."""
+    """A search in plain Python that records its tree; only the last depth is kept."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -232,39 +247,41 @@ class TreeRequest(PositionRequest):
 
     depth: Annotated[int, Field(ge=0, le=MOST_TREE_DEPTH), BeforeValidator(integral)] = 3
     search: Literal[RECORDED_SEARCHES] = Field(  # type: ignore[valid-type]
-        "search", description="The search with its techniques, or a plain one."
+        "search", description="Search with all its techniques, or a plain one."
     )
-    exact: bool = Field(False, description="Only techniques that cannot change the score.")
-    plies: Depth = Field(3, description="Show so many plies of the tree, ...")
+    exact: bool = Field(
+        False, description="Whether to use only techniques that cannot change the score."
+    )
+    plies: Depth = Field(3, description="Number of plies to show.")
     width: Annotated[int, Field(ge=1, le=64), BeforeValidator(integral)] = Field(
-        12, description="... at most so many children of a node, ..."
+        12, description="Maximum number of children to show for a node."
     )
     size: Annotated[int, Field(ge=1, le=MOST_TREE_NODES), BeforeValidator(integral)] = Field(
-        200, description="... and at most so many nodes."
+        200, description="Maximum number of nodes to show."
     )
 
     @model_validator(mode="after")
     def _techniques_are_those_of_the_search(self) -> Self:
         if self.exact and self.search != RECORDED_SEARCHES[0]:
-            raise ValueError(f"exact is an option of {RECORDED_SEARCHES[0]}")
+            raise ValueError(f"exact is an option of {RECORDED_SEARCHES[0]}, not of {self.search}")
         return self
 
 
 class PerftRequest(PositionRequest):
-    """A count of the lines of play."""
+    """A perft: the number of lines of play to a depth."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "", "depth": 6}]})
 
     depth: Depth
-    bulk: bool = Field(True, description="Count the last moves without making them.")
-    seconds: float | None = Field(None, gt=0, description="At most so many seconds.")
+    bulk: bool = Field(True, description="Whether to count the last moves without making them.")
+    seconds: float | None = Field(None, gt=0, description="Time limit in seconds.")
 
 
 # Answers
 
 
 class LimitsView(BaseModel):
-    """The limits that held: those asked for, or the lower ones of the service."""
+    """The limits that applied: the requested ones, or the service's own where they are lower."""
 
     depth: Count | None
     playouts: Count | None
@@ -276,22 +293,24 @@ class LimitsView(BaseModel):
 
 class Answer(BaseModel):
     game: str
-    position: str = Field(description="The position, as the game writes it.")
-    notes: list[str] = Field(default=[], description="What of it is not as it was written.")
+    position: str = Field(description="Position, as the game writes it.")
+    notes: list[str] = Field(
+        default=[], description="Parts of the position that were not read as they were written."
+    )
 
 
 class LineView(BaseModel):
-    """A move, its score for the mover, and the best play that begins with it."""
+    """A move, its score for the mover, and the principal variation that begins with it."""
 
     move: str
     value: int | float
-    verdict: Verdict | None = Field(description="For the mover, where the score is no estimate.")
-    distance: Count | None = Field(description="Plies to the end of the game, if it is foreseen.")
+    verdict: Verdict | None = Field(description="Result for the mover; null for an estimate.")
+    distance: Count | None = Field(description="Plies to the end of the game, where known.")
     pv: list[str]
 
 
 class IterationView(BaseModel):
-    """A depth that was completed; nodes and seconds are all until then."""
+    """A completed depth; nodes and seconds are totals so far."""
 
     depth: Count
     value: int | float
@@ -301,45 +320,45 @@ class IterationView(BaseModel):
 
 
 class RootMoveView(BaseModel):
-    """A move of the root, as playouts that began with it have shown it."""
+    """A root move, with the statistics of its playouts."""
 
     move: str
     visits: Count
-    win_rate: float | None = Field(description="The expected points of the mover.")
-    value: float | None = Field(description="The same as a score; null without playouts.")
-    prior: float = Field(description="How promising it looked before the first playout.")
-    lower: int = Field(description="What is proven of its value.")
-    upper: int
+    win_rate: float | None = Field(description="Expected points of the mover.")
+    value: float | None = Field(description="Win rate as a score; null without playouts.")
+    prior: float = Field(description="Prior of the move, before the first playout.")
+    lower: int = Field(description="Proven lower bound of its value.")
+    upper: int = Field(description="Proven upper bound of its value.")
 
 
 class Searched(Answer):
-    """What a search found."""
+    """The result of a search."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
-    value: int | float = Field(description="The score for the mover.")
-    win_rate: float | None = Field(None, description="Of mcts: the expected points of the mover.")
+    value: int | float = Field(description="Score for the mover.")
+    win_rate: float | None = Field(None, description="Expected points of the mover (mcts only).")
     meaning: str
     proven: bool
     exact: bool
     best_move: str | None
     lines: list[LineView]
-    moves: list[RootMoveView] = Field([], description="Of mcts: all moves, the best first.")
-    playouts: Count = Field(0, description="Random games that mcts has played.")
+    moves: list[RootMoveView] = Field([], description="All moves, best first (mcts only).")
+    playouts: Count = Field(0, description="Number of playouts (mcts only).")
     depth: Count
     why: str = Field(
-        "", description="Why this engine, where auto was asked for, or a proof was tried."
+        "", description="Reason for the choice of engine, with auto or after an attempted proof."
     )
-    iterations: list[IterationView] = Field([], description="Depths completed; none of mcts.")
+    iterations: list[IterationView] = Field([], description="Completed depths; empty for mcts.")
     statistics: dict[str, int | float]
     nodes: Count
     seconds: float
-    reason: str = Field(description="Why it ended: depth limit, proven, time limit, stopped ...")
+    reason: str = Field(description="Why it ended: depth limit, proven, time limit, stopped, ...")
     limits: LimitsView
 
 
 class TableView(BaseModel):
-    """How a search used its table."""
+    """Statistics of the transposition table."""
 
     probes: Count
     hits: Count
@@ -349,49 +368,53 @@ class TableView(BaseModel):
 
 
 class Solved(Answer):
-    """What is known of a value: the truth is always within lower and upper."""
+    """The result of a proof, finished or not; the value is always within lower and upper."""
 
-    value: int | None = Field(description="The value for the mover; null if it is not proven.")
+    value: int | None = Field(description="Value for the mover; null if not proven.")
     meaning: str
     proven: bool
     lower: int
     upper: int
     weak: bool
-    at_least: int | None = Field(description="What was asked: is the value at least so much?")
-    answer: bool | None = Field(description="The answer to that; null if it is not known.")
+    at_least: int | None = Field(description="Bound of the request, if it had one.")
+    answer: bool | None = Field(
+        description="Whether the value is at least `at_least`; null if unknown."
+    )
     best_move: str | None
-    scores: dict[str, int | None] | None = Field(description="Of each move, if analysed.")
+    scores: dict[str, int | None] | None = Field(description="Value of each move (analyse only).")
     pv: list[str]
     depth: Count
     nodes: Count
     seconds: float
     table: TableView
     reason: str
-    engine: str = Field(description="What proved it: alphabeta or pn.")
-    target: int | None = Field(description="Of pn, unfinished: is the value at least so much?")
-    numbers: list[int] | None = Field(description="Its proof number and its disproof number.")
-    why: str = Field(description="Why this engine, where auto was asked for.")
+    engine: str = Field(description="Engine that found this: alphabeta or pn.")
+    target: int | None = Field(
+        description="Bound that an unfinished pn was testing: is the value at least this?"
+    )
+    numbers: list[int] | None = Field(description="Proof and disproof number of `target`.")
+    why: str = Field(description="Reason for the choice of engine, with auto.")
     limits: LimitsView
 
 
 class Estimated(Answer):
-    value: int | float = Field(description="The estimate for the mover.")
+    value: int | float = Field(description="Static evaluation for the mover.")
 
 
 class Counted(Answer):
     depth: Count
-    lines: Count | None = Field(description="Lines of play; null if the limit came first.")
+    lines: Count | None = Field(description="Number of lines of play; null if not finished.")
     seconds: float
     reason: Literal["done", "time limit", "stopped"]
     limits: LimitsView
 
 
 class Moved(Answer):
-    """A move that a level chooses."""
+    """A move chosen by a level."""
 
     level: str
     move: str
-    value: int | float | None = Field(description="Its score for the mover, if it was searched.")
+    value: int | float | None = Field(description="Score for the mover, if it was searched.")
     pv: list[str]
     depth: Count
     nodes: Count
@@ -400,39 +423,41 @@ class Moved(Answer):
 
 
 class UnsearchedView(BaseModel):
-    """Moves of a node that were not searched, and the reason."""
+    """Moves of a node that were not searched, and the reason why."""
 
     reason: str
     moves: list[str]
 
 
 class NodeView(BaseModel):
-    """A position as a search saw it; scores are for the player to move at the root."""
+    """A node of a search tree; scores are for the player to move at the root."""
 
-    move: str = Field(description="That led here; empty at the root.")
+    move: str = Field(description="Move that leads here; empty at the root.")
     position: str
     player: Literal["max", "min", "chance"]
     ply: Count
-    depth: int = Field(description="The plies left.")
-    window: tuple[int | float | None, int | float | None] = Field(description="Alpha and beta.")
+    depth: int = Field(description="Remaining depth in plies.")
+    window: tuple[int | float | None, int | float | None] = Field(
+        description="Search window: alpha and beta."
+    )
     value: int | float
-    score: str = Field(description="The value as people read it.")
+    score: str = Field(description="Value as text.")
     bound: Literal["exact", "lower", "upper", "none"]
     kind: Literal["pv", "cut", "all", "leaf", "chance"]
     best: str | None
-    principal: bool = Field(description="It is on the line of best play.")
-    reason: str = Field(description="Why the search went no further here.")
+    principal: bool = Field(description="Whether it is on the principal variation.")
+    reason: str = Field(description="Why the search went no deeper here.")
     notes: list[str]
-    nodes: Count = Field(description="Visited here and below.")
+    nodes: Count = Field(description="Nodes visited here and below.")
     searches: Count
     children: list[NodeView]
-    more: Count = Field(description="Children that are not shown,")
-    more_nodes: Count = Field(description="and the nodes visited there.")
+    more: Count = Field(description="Number of children that are not shown.")
+    more_nodes: Count = Field(description="Nodes visited below children that are not shown.")
     unsearched: list[UnsearchedView]
 
 
 class TreeView(Answer):
-    """The tree that a search visited, as far as it is shown."""
+    """The shown part of the tree that a search visited."""
 
     search: str
     techniques: list[str]
@@ -446,101 +471,103 @@ class TreeView(Answer):
 
 class MoveView(BaseModel):
     move: str
-    position: str = Field(description="The position that it leads to.")
-    again: bool = Field(description="Whether the same player moves there.")
+    position: str = Field(description="Position that it leads to.")
+    again: bool = Field(description="Whether the same player moves again.")
     changes: list[tuple[int, int]] = Field(
-        description="The cells that it changes, and what stands there afterwards."
+        description="Cells that it changes, each with its new content."
     )
 
 
 class OutcomeView(BaseModel):
-    """What chance may do."""
+    """An outcome of chance."""
 
-    text: str = Field(description="The outcome in words, such as a roll of dice.")
+    text: str = Field(description="Outcome in words, such as a roll of dice.")
     probability: float
     position: str
-    again: bool = Field(description="Whether the player to move is the same.")
+    again: bool = Field(description="Whether the player to move stays the same.")
 
 
 class PositionView(Answer):
-    """A position, and what can happen there."""
+    """A position, with its legal moves and chance outcomes."""
 
-    board: str = Field(description="As people see it, in lines of text.")
+    board: str = Field(description="Board as lines of text.")
     cells: list[int] | None = Field(
-        description="The number of the content of each cell, if the game declares a board."
+        description="Content of each cell, as an index into `contents`; null without a board."
     )
-    caption: str = Field(description="What there is to see beside the cells.")
-    player: Player = Field(description="The player to move, where the position says it.")
+    caption: str = Field(description="Text to show with the board, such as the player to move.")
+    player: Player = Field(description="Player to move, if the position tells it.")
     recurrence: str | None = Field(
-        description="Equal where positions are the same for the rule of repetition."
+        description="Key that is equal for positions that the repetition rule treats as equal."
     )
     over: bool
-    value: int | float | None = Field(description="If the game is over: what the mover has.")
-    meaning: str = Field(description="If the game is over: the result in words.")
+    value: int | float | None = Field(description="Result for the mover, if the game is over.")
+    meaning: str = Field(description="Result in words, if the game is over.")
     moves: list[MoveView]
     chance: list[OutcomeView]
 
 
 class ContentView(BaseModel):
-    """What can stand on a cell."""
+    """A possible content of a cell."""
 
     symbol: str
     name: str
-    glyph: str = Field(description="A character of Unicode that shows it, or nothing.")
-    owner: Player = Field(description="Whose it is.")
+    glyph: str = Field(description="Unicode character that depicts it, or empty.")
+    owner: Player = Field(description="Player who owns it; null if neither.")
 
 
 class EdgeView(BaseModel):
-    """An edge of the board that stones connect."""
+    """An edge of the board for stones to connect."""
 
-    owner: Player = Field(description="Whose it is; null if it is both players'.")
-    cells: list[int] = Field(description="The cells along it, from one end to the other.")
+    owner: Player = Field(description="Player who owns it; null if both do.")
+    cells: list[int] = Field(description="Cells along it, from one end to the other.")
 
 
 class BoardView(BaseModel):
-    """The board of a game, from which it can be drawn."""
+    """The layout and contents of a board, for drawing it."""
 
     shape: Literal["grid", "hexagons", "triangles", "points"]
-    places: list[Place] = Field(description="The middles of the cells.")
-    lines: list[tuple[int, int]] = Field(description="Pairs of cells that lines join.")
-    edges: list[EdgeView] = Field(description="The edges that stones connect, if the game has any.")
+    places: list[Place] = Field(description="Centres of the cells.")
+    lines: list[tuple[int, int]] = Field(description="Pairs of cells joined by lines.")
+    edges: list[EdgeView] = Field(description="Edges for stones to connect, if any.")
     row_names: list[str]
     column_names: list[str]
-    contents: list[ContentView] = Field(description="Empty cells first.")
+    contents: list[ContentView] = Field(description="Possible contents of cells, empty first.")
     players: dict[str, str] = Field(
-        description="How texts name the players, if they have to say who is to move, and words."
+        description="Player names by symbol, if positions name the player to move."
     )
-    names: tuple[str, str] = Field(description="The names of both players, in words.")
-    editable: bool = Field(description="Whether a board can be set up cell by cell.")
+    names: tuple[str, str] = Field(description="Names of both players, in words.")
+    editable: bool = Field(description="Whether positions can be set up cell by cell.")
 
 
 class GameView(BaseModel):
-    """A game that can be asked about."""
+    """A game of the service."""
 
     name: str
     about: str
     variants: str = Field(
-        description="How variants are written, if there are any. They follow the name after a "
+        description="How to write variants, if there are any. They follow the name after a "
         "colon: connect4:8x7."
     )
-    examples: list[str] = Field(description="Some of its variants.")
+    examples: list[str] = Field(description="Examples of variants.")
     start: str
     chance: bool
     solvable: bool
-    tablebase: bool = Field(description="Whether there is a tablebase of it.")
-    decisive: bool = Field(description="Whether only who wins, and how soon, matters.")
-    limit: Count = Field(description="No value is further from zero.")
-    unit: Count | None = Field(description="An advantage that matters, as it is estimated.")
-    repetitions: Count | None = Field(
-        description="How often a position has to occur for a draw, if it can occur again."
+    tablebase: bool = Field(description="Whether the service has its tablebase.")
+    decisive: bool = Field(description="Whether only the winner, and how soon, matters.")
+    limit: Count = Field(description="Largest absolute value of a position.")
+    unit: Count | None = Field(
+        description="Evaluation of an advantage that matters, such as a pawn."
     )
-    evaluations: list[str] = Field(description="The names of its other estimates.")
+    repetitions: Count | None = Field(
+        description="Occurrences of a position that make a draw; null if positions cannot recur."
+    )
+    evaluations: list[str] = Field(description="Names of evaluations to choose from.")
 
 
 class Games(BaseModel):
     games: list[GameView]
-    levels: list[str] = Field(description="The levels that move, from the weakest on.")
-    compiled: list[str] = Field(description="Those that answer without being compiled first.")
+    levels: list[str] = Field(description="Levels of play, weakest first.")
+    compiled: list[str] = Field(description="Games that answer without compiling first.")
 
 
 class Health(BaseModel):
@@ -549,14 +576,14 @@ class Health(BaseModel):
     searching: Count
     waiting: Count
     engines: Count
-    megabytes: Count = Field(description="What the engines may take now.")
-    room: Count = Field(description="The most that they may take.")
-    games: Count = Field(description="The games that are compiled; each variant is a game.")
-    most_games: Count = Field(description="The most games that may be compiled.")
+    megabytes: Count = Field(description="Memory that the current engines may take, in MiB.")
+    room: Count = Field(description="Memory that all engines together may take, in MiB.")
+    games: Count = Field(description="Number of compiled games; each variant is a game.")
+    most_games: Count = Field(description="Limit on compiled games.")
 
 
 class ErrorBody(BaseModel):
-    """What was wrong, and where in the request."""
+    """An error: its kind, a message, and its place in the request."""
 
     error: Literal[
         "bad request",
@@ -577,21 +604,21 @@ class ErrorBody(BaseModel):
         "failure",
     ]
     detail: str
-    where: str | None = Field(description="Such as body.depth, or path.game.")
+    where: str | None = Field(description="Place in the request, such as body.depth or path.game.")
 
 
 # Streams
 
 
 class Started(BaseModel):
-    """A search has begun: it waits no more."""
+    """The search has left the queue and begun."""
 
     event: Literal["started"] = "started"
     limits: LimitsView
 
 
-class Iterated(BaseModel):
-    """A depth was completed, or (bound 1 or -1) its score is at least or at most this."""
+class DepthDone(BaseModel):
+    """A completed depth, or a lower (`bound` 1) or upper bound (-1) on its score."""
 
     event: Literal["iteration"] = "iteration"
     depth: Count
@@ -604,42 +631,44 @@ class Iterated(BaseModel):
 
 
 class Progressed(BaseModel):
-    """How far a proof is; told every second."""
+    """The progress of a proof, reported every second."""
 
     event: Literal["progress"] = "progress"
-    lower: int | None = Field(description="What is proven by now.")
-    upper: int | None
+    lower: int | None = Field(description="Proven lower bound so far.")
+    upper: int | None = Field(description="Proven upper bound so far.")
     nodes: Count
     seconds: float
-    fill: float = Field(description="The part of the table that is in use.")
+    fill: float = Field(description="Fraction of the table in use.")
 
 
 class Streamed(BaseModel):
-    """The last line of a stream: what the same question gets without one."""
+    """The last event of a stream: the answer to the same request without a stream."""
 
     event: Literal["result"] = "result"
     result: Searched | Solved
 
 
 class Failed(ErrorBody):
-    """A question that cannot be answered."""
+    """A request that cannot be answered."""
 
     event: Literal["error"] = "error"
 
 
-Event = Annotated[Started | Iterated | Progressed | Streamed | Failed, Field(discriminator="event")]
+Event = Annotated[
+    Started | DepthDone | Progressed | Streamed | Failed, Field(discriminator="event")
+]
 
 
 class Start(Request):
-    """Over a WebSocket: search, and tell how it goes."""
+    """A WebSocket message that starts a search and its stream of events."""
 
     do: Literal["start"]
     kind: Literal["search", "solve", "analyse"]
     game: Annotated[str, Field(max_length=200)]
-    request: dict[str, Any] = Field({}, description="The body of the same question over HTTP.")
+    request: dict[str, Any] = Field({}, description="Body of the same request over HTTP.")
 
 
 class Stop(Request):
-    """Over a WebSocket: end the search; its best so far is the result."""
+    """A WebSocket message that ends the search; its best so far is the result."""
 
     do: Literal["stop"]

@@ -1,6 +1,6 @@
-"""The pages that a browser opens: the board, and the description of all questions.
+"""The board in the browser: its page and the files that it loads.
 
-Both are served whole from here: they load nothing from other sites, and are told to load nothing.
+The page loads nothing from other sites, and a Content-Security-Policy forbids it to.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 
 WEB = Path(__file__).parent / "web"
-"""The files of the board: plain HTML, CSS and modules of JavaScript, as the browser takes them."""
+"""The files of the board: plain HTML, CSS and JavaScript modules, served without a build."""
 
 HEADERS = {
-    "Cache-Control": "no-cache",  # ask whether a file has changed, as it does with an update
+    "Cache-Control": "no-cache",  # revalidate: an update changes the files
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'",
     "X-Content-Type-Options": "nosniff",
 }
 
 
 class WebFiles(StaticFiles):
-    """Static files that a browser asks about each time."""
+    """Static files that a browser revalidates every time."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(*args, **kwargs)
@@ -32,7 +32,7 @@ class WebFiles(StaticFiles):
 
 
 def add_pages(app: FastAPI) -> None:
-    """Serve the board at ``/``, and its files."""
+    """Serve the board at ``/``, and its files under ``/web``."""
 
     @app.get("/", include_in_schema=False)
     def board() -> Response:

@@ -1,13 +1,13 @@
-"""A pool of searches, the queue before it, and the memory of its engines.
+"""A pool of searches, its queue, and the memory of its engines.
 
-A limited number of searches run at once, each in a thread of its own and with an engine of its
-own; a limited number wait, first come, first served; all others are refused.  An engine that is
-done is kept for the next question of its session about its game, and one of no session for the
-next of none, which finds it empty.  Before another is made, the engines unused
-for longest are closed, until all together take no more memory than the settings allow.
+A limited number of searches run at once, each with its own thread and engine; a limited number
+wait, first come, first served; the rest are refused.  When a search ends, its engine is kept for
+the next question about the game in the same session; without a session, for the next question
+without one, which finds it empty.  Before a new engine is made, the least recently used ones are
+closed until all engines together fit the memory that the settings allow.
 
-A question whose code is not compiled yet does not wait in that queue: a thread compiles one
-after the other, and meanwhile others search.
+A question whose code is not compiled yet does not wait in that queue: threads compile such
+questions one at a time, while other searches run.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from cutnode.service.questions import Key, LevelEngine, OnEvent, Question
 from cutnode.service.settings import Settings
 
 POLL_SECONDS = 0.02
-"""The time between two looks at whether all searches have ended."""
+"""The time between two checks whether all searches have ended."""
 
 
 class CachedEngine(NamedTuple):
-    """An engine, what it is for, and the MiB that it may take."""
+    """An engine, its key, and the MiB that it may take."""
 
     key: Key
     engine: Engine | LevelEngine
@@ -42,7 +42,7 @@ class CachedEngine(NamedTuple):
 
 
 class EngineCache:
-    """The engines of a service, for any of its threads; the longest unused are closed first."""
+    """The engines of a service, for all its threads; the least recently used are closed first."""
 
     def __init__(self, room: int, threads: int):
         self.room = room
@@ -50,7 +50,7 @@ class EngineCache:
         self.megabytes = 0
         self.count = 0
         self._idle: list[CachedEngine] = []
-        """The longest unused first."""
+        """The engines that are not lent, the least recently used first."""
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
@@ -82,7 +82,9 @@ class EngineCache:
             while self.megabytes + size > self.room and self._idle:
                 self._discard()
             if self.megabytes + size > self.room:
-                raise Failure(503, f"{size} MiB for another engine are not free now", wait=1)
+                raise Failure(
+                    503, f"another engine needs {size} MiB, more than are free now", wait=1
+                )
             self._account(1, size)
         try:
             return CachedEngine(key, key.engine(self.threads), size)
@@ -102,7 +104,7 @@ class EngineCache:
 
 
 class Run:
-    """A search that has its turn."""
+    """A running search."""
 
     def __init__(self, question: Question, on_event: OnEvent | None):
         self.question = question
@@ -112,11 +114,11 @@ class Run:
         self.until = time.monotonic() + (question.limits.seconds or 0)
 
     def end(self) -> None:
-        """End the search, if it is not over: its best so far is the answer."""
+        """End the search if it still runs; its best result so far is the answer."""
         self.stop.set()
 
     async def wait(self) -> Answer:
-        """Wait for the answer; to give up waiting ends the search."""
+        """Wait for the answer; cancelling the wait ends the search."""
         try:
             return await asyncio.shield(self.answer)
         finally:
@@ -124,7 +126,7 @@ class Run:
 
 
 class SearchPool:
-    """The searches that run and those that wait; all but searching happens in the event loop."""
+    """The running and waiting searches; everything but the searching runs in the event loop."""
 
     def __init__(self, settings: Settings, done: Callable[[Question, Answer | None, float], None]):
         self.settings = settings
@@ -139,10 +141,10 @@ class SearchPool:
         self._done = done
 
     async def start(self, question: Question, on_event: OnEvent | None = None) -> Run:
-        """Wait for a turn, and search; *on_event* is called in its thread.
+        """Wait for a turn, then start the search; it calls *on_event* in its own thread.
 
-        :class:`Failure` (503) if too many wait already, if the turn does not come in time, and
-        if the service ends.
+        :class:`Failure` (503) if the queue is full, if the turn does not come in time, or if the
+        service stops.
         """
         await self._ready(question)
         await self._turn()
@@ -154,15 +156,15 @@ class SearchPool:
         return run
 
     async def ask(self, question: Question) -> Answer:
-        """Wait for a turn, search, and give the answer."""
+        """Wait for a turn, search, and return the answer."""
         return await (await self.start(question)).wait()
 
     def is_busy(self) -> bool:
-        """Return whether a thread searches or compiles."""
+        """Return whether any thread is searching or compiling."""
         return bool(self.running or self._compiling)
 
     def close(self) -> None:
-        """End all searches, and take no more."""
+        """End all searches, and accept no more."""
         self.closed = True
         for run in self.running:
             run.end()
@@ -175,13 +177,13 @@ class SearchPool:
                 turn.set_exception(_closing())
 
     def _compile(self, question: Question) -> None:
-        """Compile what a question needs, in the calling thread; others compile after it."""
+        """Compile what a question needs in the calling thread; others wait for it to finish."""
         with self._one_at_a_time, self.engines.borrow(question.key) as engine:
             question.small()(engine, threading.Event(), None)
-            engine.new_game()  # nothing so short decides what a session keeps
+            engine.new_game()  # this short a trial must not choose a session's engine
 
     def prepare(self, question: Question) -> None:
-        """Compile what a question needs, before anybody asks; :class:`Failure` if it cannot be."""
+        """Compile what a question needs before clients ask it; :class:`Failure` if that fails."""
         self.code.claim(question)
         compiled = False
         try:
@@ -191,16 +193,16 @@ class SearchPool:
             self.code.settle(question, compiled=compiled)
 
     async def wait_until_idle(self, seconds: float) -> None:
-        """Wait until no search runs and what was found is on its way, but not for long."""
+        """Wait up to *seconds* until no search runs and the results are on their way."""
         until = time.monotonic() + seconds
         while self.running and time.monotonic() < until:
             await asyncio.sleep(POLL_SECONDS)
         await asyncio.sleep(POLL_SECONDS)
 
     async def _ready(self, question: Question) -> None:
-        """Wait until the code of a question is compiled; the client may leave before.
+        """Wait until the code of a question is compiled, which continues if the client leaves.
 
-        :class:`Failure` (503) if it is of one game too many.
+        :class:`Failure` (503) if there are too many games.
         """
         code = question.code
         if question in self.code:
@@ -209,7 +211,11 @@ class SearchPool:
             raise _closing()
         if code not in self._compiling:
             if len(self._compiling) > self.settings.queue:
-                raise Failure(503, f"{len(self._compiling)} games are being compiled", wait=30)
+                raise Failure(
+                    503,
+                    f"too many games at once: {len(self._compiling)} are being compiled",
+                    wait=30,
+                )
             self.code.claim(question)
             loop = asyncio.get_running_loop()
             future = self._compiling[code] = loop.create_future()
@@ -218,12 +224,12 @@ class SearchPool:
                 del self._compiling[code]
                 self.code.settle(question, compiled=failure is None)
                 if future.done():
-                    return  # the service is about to end
+                    return  # the service is stopping
                 if failure is None:
                     future.set_result(None)
                 else:
                     future.set_exception(failure)
-                    future.exception()  # seen, even if the client has left
+                    future.exception()  # retrieved, even if the client has left
 
             def work() -> None:
                 failure = None
@@ -231,7 +237,7 @@ class SearchPool:
                     self._compile(question)
                 except Exception as error:
                     failure = failure_of(error)
-                with contextlib.suppress(RuntimeError):  # the service has ended meanwhile
+                with contextlib.suppress(RuntimeError):  # the event loop has closed meanwhile
                     loop.call_soon_threadsafe(arrive, failure)
 
             threading.Thread(target=work, name="compile", daemon=True).start()
@@ -246,7 +252,7 @@ class SearchPool:
         if len(self.waiting) >= self.settings.queue:
             raise Failure(
                 503,
-                f"{len(self.running)} searches run and {len(self.waiting)} wait already",
+                f"{len(self.running)} searches are running and {len(self.waiting)} are waiting",
                 wait=self._soonest(),
             )
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -256,15 +262,17 @@ class SearchPool:
                 await turn
         except BaseException as error:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self._pass_on()  # it came just when nobody waited any more
+                self._pass_on()  # the turn came just as the wait ended
             elif turn in self.waiting:
                 self.waiting.remove(turn)
             if isinstance(error, TimeoutError):
-                raise Failure(503, "no search ended in time", wait=self._soonest()) from None
+                raise Failure(
+                    503, "no running search ended in time", wait=self._soonest()
+                ) from None
             raise
 
     def _pass_on(self) -> None:
-        """Give a turn to the first that waits."""
+        """Give the turn to the first question in the queue."""
         while self.waiting:
             turn = self.waiting.popleft()
             if not turn.done():
@@ -273,12 +281,12 @@ class SearchPool:
         self._free += 1
 
     def _soonest(self) -> int:
-        """Return the seconds until a search is surely over."""
+        """Return the seconds until at least one search must be over."""
         until = min((run.until for run in self.running), default=0.0)
         return max(1, math.ceil(until - time.monotonic()))
 
     def _work(self, run: Run, loop: asyncio.AbstractEventLoop) -> None:
-        """Search, in a thread of its own."""
+        """Search in the current thread, and hand the result to the event loop."""
         started = time.perf_counter()
         answer: Answer | None = None
         failure: Exception | None = None
@@ -288,7 +296,7 @@ class SearchPool:
         except Exception as error:
             failure = error
         spent = time.perf_counter() - started
-        with contextlib.suppress(RuntimeError):  # the service has ended meanwhile
+        with contextlib.suppress(RuntimeError):  # the event loop has closed meanwhile
             loop.call_soon_threadsafe(self._arrive, run, answer, failure, spent)
 
     def _arrive(
@@ -305,8 +313,8 @@ class SearchPool:
         if answered.status_code == 500:
             report(failure)
         run.answer.set_exception(answered)
-        run.answer.exception()  # seen, even if the client has left
+        run.answer.exception()  # retrieved, even if the client has left
 
 
 def _closing() -> Failure:
-    return Failure(503, "the service is about to end", error="stopping", wait=5)
+    return Failure(503, "the service is stopping", error="stopping", wait=5)

@@ -1,7 +1,7 @@
-"""From a request to a call of an engine, and from its result to an answer.
+"""From a request to an engine call, and from its result to an answer.
 
-:func:`read_question` reads what a request names, before anything waits for its turn; a thread
-of the pool calls the :class:`Question` with an engine from there.
+:func:`read_question` resolves what a request names before it waits for its turn; a thread of the
+pool then calls the :class:`Question` with an engine.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from cutnode.service.models import (
     AnalyseRequest,
     Answer,
     Counted,
+    DepthDone,
     Estimated,
     EvaluateRequest,
-    Iterated,
     LevelRequest,
     LimitsView,
     LineView,
@@ -57,20 +57,20 @@ from cutnode.tablebases.tablebase import Tablebase
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The settings of an engine: those with equal keys can take each other's place."""
+    """The settings of an engine; engines with equal keys are interchangeable."""
 
     cls: Any
     evaluation: str | None
     exact: bool
     table: int
-    """MiB of the table, or of the tree of playouts, or of both."""
+    """The MiB of the table, of the tree of playouts, or of both together."""
     tablebase: Tablebase | None
     searching: str = "alphabeta"
-    """The engine of searches."""
+    """The engine that searches: alphabeta, mcts or auto."""
     level: str = ""
-    """The level, of an engine that plays one."""
+    """The level that the engine plays, if any."""
     session: str = ""
-    """Whose engine it is; those of no session forget all between two questions."""
+    """The session that the engine serves; without one, it is cleared before each question."""
     tree: tuple[tuple[str, Any], ...] = ()
     """The options of Monte Carlo tree search."""
 
@@ -106,37 +106,37 @@ class Key:
 
 
 class LevelEngine:
-    """A player of a level, as the pool keeps engines."""
+    """A player of a level, with the interface of a pooled engine."""
 
     def __init__(self, key: Key):
         self.player = LevelPlayer(key.cls, key.level, table=key.table, tablebase=key.tablebase)
         self.usual = self.player.limits
 
     def choose(self, position: Any, seed: int, limits: LimitsView, stop: threading.Event) -> Choice:
-        """Choose a move, within lower limits than those of the level if there are."""
+        """Choose a move within the limits of the level, or *limits* where they are lower."""
         lower = {name: least(usual, getattr(limits, name)) for name, usual in self.usual.items()}
         self.player.limits = lower | {"stop": stop}
         self.player.new_game(seed)
         return self.player.choose(position)
 
     def new_game(self) -> None:
-        """Forget nothing: each choice begins with an empty table."""
+        """Do nothing: each choice begins with an empty table."""
 
     def close(self) -> None:
-        """Give nothing back but memory."""
+        """Do nothing: there is nothing to release but memory."""
 
 
-OnEvent = Callable[[Iterated | Progressed], None]
+OnEvent = Callable[[DepthDone | Progressed], None]
 
 SMALLEST_TABLE = 1
-"""MiB of the table of an engine that only grows trees."""
+"""The smallest table, in MiB; it is enough for an engine that only grows trees."""
 
 PROGRESS_SECONDS = 1.0
-"""The time between two events of a proof."""
+"""The time between two progress events of a proof."""
 
 
 class Question(NamedTuple):
-    """A question to an engine: which method is called, and its arguments."""
+    """A question to an engine: the method to call, and its arguments."""
 
     kind: str
     game: Game
@@ -148,16 +148,16 @@ class Question(NamedTuple):
     options: dict[str, Any]
     fresh: bool
     notes: list[str]
-    """Notes on what was read in another way than it is written."""
+    """Notes on input that was read in another way than it was written."""
 
     @property
     def code(self) -> tuple[Any, ...]:
-        """The compiled code that it needs."""
+        """The compiled code that the question needs."""
         key = self.key
         return KINDS[self.kind].ask, key.cls, key.evaluation, key.searching, key.level
 
     def small(self) -> Question:
-        """Return a question that needs the same code and hardly any time."""
+        """Return a question that needs the same code but hardly any time."""
         depth = 1 if self.key.searching == "alphabeta" else None
         update = {"depth": depth, "playouts": None, "seconds": 0.01}
         limits = self.limits.model_copy(update=update)
@@ -166,7 +166,7 @@ class Question(NamedTuple):
     def __call__(
         self, engine: Engine | LevelEngine, stop: threading.Event, on_event: OnEvent | None
     ) -> Answer:
-        """Return the answer; *stop* ends it early, and *on_event* is called with each depth."""
+        """Return the answer; *stop* ends the search early, and *on_event* is called with events."""
         if self.fresh:
             engine.new_game()
         answer = KINDS[self.kind].ask(self, engine, stop, on_event)
@@ -287,7 +287,7 @@ def _count(
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of question: the form of its request, and what answers it."""
+    """A kind of question: the model of its request, and the function that answers it."""
 
     request: type[Request]
     ask: Callable[[Question, Any, threading.Event, OnEvent | None], Answer]
@@ -303,13 +303,13 @@ KINDS = {
 
 
 SEARCHING = ("search", "solve", "analyse")
-"""The kinds whose engines learn: what they stored serves the next question of a session."""
+"""The kinds whose tables serve the next question of the session."""
 
 
 def read_question(
     registry: GameRegistry, settings: Settings, kind: str, name: str, asked: Any
 ) -> Question:
-    """Read what a request names; :class:`Failure` if it is not there."""
+    """Resolve what a request names; :class:`Failure` if it does not exist."""
     game = registry.game(name)
     position, notes = read_position(game, asked.position, "body.position")
     cls = type(position)
@@ -363,7 +363,7 @@ def read_question(
 
 
 def estimate(registry: GameRegistry, name: str, asked: EvaluateRequest) -> Estimated:
-    """Return the static estimate of a position."""
+    """Return the static evaluation of a position."""
     game = registry.game(name)
     position, notes = read_position(game, asked.position, "body.position")
     value = _evaluation(type(position), asked.evaluation)(position)
@@ -380,7 +380,7 @@ def _move(position: Any, text: str, number: int) -> int:
 
 def _evaluation(cls: type, name: str | None) -> Any:
     try:
-        # A name from outside is never the path of a file.
+        # A client may name an evaluation, but never a file.
         return (
             chosen_evaluation(cls, name) if name in (None, OWN_NAME) else evaluation_of(cls, name)
         )
@@ -390,7 +390,7 @@ def _evaluation(cls: type, name: str | None) -> Any:
 
 def _refuse_without_moves(position: Any) -> None:
     if not legal_moves(position):
-        raise Failure(409, "there is no move to choose: the game is over, or chance decides")
+        raise Failure(409, "no move to choose: the game is over, or chance decides")
 
 
 def _refuse_unsolvable(cls: type) -> None:
@@ -411,8 +411,8 @@ def least(*limits: int | None) -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-def _iterated(position: Any, iteration: Iteration) -> Iterated:
-    return Iterated(
+def _iterated(position: Any, iteration: Iteration) -> DepthDone:
+    return DepthDone(
         depth=iteration.depth,
         value=iteration.value,
         proven=iteration.proven,
@@ -424,7 +424,7 @@ def _iterated(position: Any, iteration: Iteration) -> Iterated:
 
 
 def _line(position: Any, line: Line, proven: bool) -> LineView:
-    """Describe a line of a search; *proven* says that the score of the best one is."""
+    """Describe a line of a search; *proven* says whether the best line's score is proven."""
     texts = line_text(position, line.pv)
     verdict, distance = None, None
     foreseen = win_distance(line.value) if is_decisive(type(position)) else None

@@ -1,4 +1,4 @@
-"""The process of a service: its socket, its start, and how it ends."""
+"""The process of a service: socket, startup and shutdown."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cutnode.service.state import Service
 BACKLOG = 128
 
 GRACE = 0.5
-"""The seconds that stopped searches have to answer before connections are closed."""
+"""The seconds that stopped searches have to answer before their connections are closed."""
 
 
 class Server(uvicorn.Server):
-    """A service on a socket.  SIGTERM and SIGINT end it: searches answer with what they have.
+    """A service on a socket.  SIGTERM and SIGINT stop it; running searches answer with their best.
 
-    *say* is called with each game that is compiled, and *ready* when all are.
+    *say* is called with each game before it is compiled, and *ready* once all are.
     """
 
     def __init__(
@@ -40,14 +40,14 @@ class Server(uvicorn.Server):
         self.say = say
         self.ready = ready
         self.failure: Exception | None = None
-        """The error that kept it from starting."""
+        """The error that prevented startup."""
         self.compiling = threading.Thread(target=self._compile, name="compile", daemon=True)
         config = uvicorn.Config(
             make_app(self.service),
             http=timeout_protocol(settings.patience),
             ws=WebSocketsSansIOProtocol,
             ws_max_size=settings.body,
-            ws_per_message_deflate=False,  # a small message could become a large one
+            ws_per_message_deflate=False,  # a small message could inflate to a large one
             limit_concurrency=settings.clients,
             timeout_graceful_shutdown=max(1, round(settings.grace)),
             log_config=None,
@@ -64,9 +64,9 @@ class Server(uvicorn.Server):
         self.service.pool.close()
         await self.service.pool.wait_until_idle(
             GRACE
-        )  # WebSockets are closed at once, results or not
+        )  # uvicorn closes WebSockets at once, without waiting for results
         await super().shutdown(sockets)
-        for connection in [*self.server_state.connections]:  # those that did not end in time
+        for connection in [*self.server_state.connections]:  # the ones still open
             connection.transport.abort()
         await asyncio.sleep(0)
 
@@ -93,18 +93,18 @@ class Server(uvicorn.Server):
             self.should_exit = True
 
     def is_busy(self) -> bool:
-        """Return whether a thread compiles or searches, though nobody waits for it."""
+        """Return whether a thread still compiles or searches, though nothing waits for it."""
         return self.compiling.is_alive() or self.service.pool.is_busy()
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open a socket that listens; :class:`CutnodeError` if there cannot be one."""
+    """Open a listening socket; :class:`CutnodeError` if that fails."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise CutnodeError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
-    # Connections inherit it.  Without, an answer in two parts waits 40 ms between them.
+    # Connections inherit it.  Without it, an answer in two parts waits 40 ms between them.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 

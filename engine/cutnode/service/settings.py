@@ -1,4 +1,4 @@
-"""The limits of a service, the same for all its clients."""
+"""The limits of a service, which are the same for all its clients."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from cutnode.contract.text import quoted
 from cutnode.storage.tables import available_megabytes
 
 USUAL_SECONDS = 1.0
-"""The time of a search that is given no limit."""
+"""The time of a search without a limit."""
 
 THREAD_MEGABYTES = 8
-"""The memory of a thread of an engine beside the table, roughly."""
+"""The approximate memory of an engine's thread, apart from the table."""
 
 PROGRAM_MEGABYTES = 400
-"""The memory of the program and its compiler, before any game is compiled, roughly."""
+"""The approximate memory of the program and its compiler, before any game is compiled."""
 
 GAME_MEGABYTES = 150
-"""The memory of a game that the process compiles for all questions, roughly; tens of times less
-if its code is on disk from an earlier run."""
+"""The approximate memory of a game compiled for every kind of question; tens of times less if an
+earlier run has left its code on disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,49 +29,49 @@ class Settings:
     """The limits of a service; :class:`CutnodeError` if they contradict each other."""
 
     games: tuple[str, ...] = ()
-    """Games that are compiled before it is ready: names, modules or files, and a variant."""
+    """Games to compile at startup: names, modules or files, with a variant after a colon."""
     only: bool = False
-    """Refuse all other games."""
+    """Whether to refuse all other games."""
     prepared: bool = True
-    """Compile the games before it is ready; otherwise, each when it is first asked about."""
+    """Whether to compile the games at startup, rather than each on its first request."""
     cors: tuple[str, ...] = ()
-    """The origins of pages that may ask, beside its own: ``https://host:port``, or ``*``."""
+    """Other origins whose pages may send requests: ``https://host:port``, or ``*`` for all."""
     hosts: tuple[str, ...] = ()
-    """The hosts that requests may name in addition to ``localhost`` and the address that they
-    reach: names or addresses, or ``*``.  ``0.0.0.0`` and ``::`` stand for every address."""
+    """Hosts that requests may name, in addition to ``localhost`` and the address that they reach:
+    names or addresses, or ``*`` for all.  ``0.0.0.0`` and ``::`` stand for every address."""
     tablebases: tuple[str, ...] = ()
-    """Folders of tablebases, one a game at most, from which their positions are answered."""
+    """Folders of tablebases that answer for their positions, at most one for each game."""
     searches: int = 1
-    """The most searches at once,"""
+    """The most searches that run at once."""
     threads: int = 1
-    """the threads of each,"""
+    """The threads of each search."""
     queue: int = 16
-    """and the most that wait."""
+    """The most searches that wait."""
     table: int = 64
-    """The most MiB of a search's table."""
+    """The largest table of a search, in MiB."""
     most_games: int = 16
-    """The most games of which compiled code is held; each variant is a game."""
+    """The most games whose compiled code is held; each variant is a game."""
     memory: int | None = None
-    """The most MiB of all engines together, those that wait for the next search included; None:
-    room for twice as many as search at once."""
+    """The memory limit of all engines together, idle ones included, in MiB; None for twice what
+    the searches that run at once need."""
     seconds: float = 60.0
-    """The most seconds of a search, and of waiting for one."""
+    """The time limit of a search, and of waiting for one, in seconds."""
     nodes: int | None = None
-    """The most nodes of a search."""
+    """The node limit of a search."""
     clients: int = 256
-    """The most connections, and as many WebSockets."""
+    """The most connections, and the most WebSockets."""
     body: int = 1 << 20
-    """The most bytes of a request's body, and of a message."""
+    """The largest body of a request, and the largest message, in bytes."""
     patience: float = 10.0
-    """The most seconds that a client may take to send a request, or to take an answer,"""
+    """The seconds that a client may take to send a request or to read an answer."""
     idle: float = 300.0
-    """and that a WebSocket may be silent while nothing is searched for it."""
+    """The seconds that a WebSocket may be silent while no search runs for it."""
     grace: float = 2.0
-    """The most seconds that answers may take to go out when the service ends."""
+    """The seconds that pending answers have to go out when the service stops."""
 
     def __post_init__(self) -> None:
         if not 0 < self.seconds < math.inf:
-            raise CutnodeError(f"a search may take some seconds, not {self.seconds}")
+            raise CutnodeError(f"seconds must be positive and finite, got {self.seconds}")
         for origin in self.cors:
             if origin != "*" and not re.fullmatch(r"https?://[^/?#\s@]+", origin):
                 raise CutnodeError(
@@ -86,31 +86,31 @@ class Settings:
                 )
         if self.prepared and len(self.games) > self.most_games:
             raise CutnodeError(
-                f"{len(self.games)} games to compile at the start are more than the "
-                f"{self.most_games} that are held: raise --max-games"
+                f"cannot compile {len(self.games)} games at startup; "
+                f"at most {self.most_games} are allowed: raise --max-games"
             )
         if self.only and not self.games:
-            raise CutnodeError("there are no games: say which with --games, or leave out --only")
+            raise CutnodeError("--only needs games: name them with --games, or leave out --only")
         if self.memory is not None and self.memory < self.least_memory:
             raise CutnodeError(
-                f"{self.searches} searches at once with tables of {self.table} MiB take "
-                f"{self.least_memory} MiB, more than {self.memory}"
+                f"memory must be at least {self.least_memory} MiB for {self.searches} searches at "
+                f"once with tables of {self.table} MiB, got {self.memory}"
             )
 
         available = available_megabytes()
         if available is not None and self.least_memory > available:
             raise CutnodeError(
-                f"{self.searches} searches at once with tables of {self.table} MiB take "
-                f"{self.least_memory} MiB, and {available} MiB of memory are available"
+                f"{self.searches} searches at once with tables of {self.table} MiB need "
+                f"{self.least_memory} MiB, but only {available} MiB are available"
             )
 
     def allows(self, origin: str) -> bool:
-        """Return whether a page of another site may ask."""
+        """Return whether pages of another origin may send requests."""
         return "*" in self.cors or origin in self.cors
 
     @property
     def least_memory(self) -> int:
-        """The MiB of as many engines as search at once."""
+        """The MiB that the engines of all searches at once need."""
         return self.searches * (self.table + self.threads * THREAD_MEGABYTES)
 
     @property
@@ -120,5 +120,5 @@ class Settings:
 
     @property
     def most_memory(self) -> int:
-        """The MiB that the whole service comes to when it holds all the games it may, roughly."""
+        """The approximate MiB of the whole service when it holds all the games that it may."""
         return PROGRAM_MEGABYTES + self.room + self.most_games * GAME_MEGABYTES

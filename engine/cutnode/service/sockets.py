@@ -1,7 +1,7 @@
 """The conversation over a WebSocket: start a search, follow it, stop it, start another.
 
-Messages are JSON texts: :class:`Start` and :class:`Stop` come in, the events of streams go out.
-One search at a time; its end is always a ``result`` or an ``error``.
+Messages are JSON texts: clients send :class:`Start` and :class:`Stop`, and receive the events of
+streams.  One search runs at a time; it always ends with a ``result`` or an ``error``.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from cutnode.service.streams import EventQueue
 MESSAGE: TypeAdapter[Start | Stop] = TypeAdapter(Annotated[Start | Stop, Field(discriminator="do")])
 
 GOING_AWAY, NOT_TEXT, TRY_LATER = 1001, 1003, 1013
-"""Codes of RFC 6455 (and IANA) for why a WebSocket is closed."""
+"""Codes of RFC 6455 and IANA for closing a WebSocket."""
 
 
 async def converse(service: Service, socket: WebSocket) -> None:
-    """Answer a client until it leaves, is silent for too long, or the service ends."""
+    """Serve a client until it leaves, is silent for too long, or the service stops."""
     if service.sockets >= service.settings.clients:
         await socket.close(TRY_LATER)
         return
@@ -36,13 +36,13 @@ async def converse(service: Service, socket: WebSocket) -> None:
         await socket.accept()
         await Conversation(service, socket).run()
     except (WebSocketDisconnect, TimeoutError):
-        pass  # it has left, or does not take what it is sent
+        pass  # the client has left, or does not read its messages
     finally:
         service.sockets -= 1
 
 
 class Conversation:
-    """One client, and the search that runs for it."""
+    """A client and its search."""
 
     def __init__(self, service: Service, socket: WebSocket):
         self.service = service
@@ -50,10 +50,10 @@ class Conversation:
         self.run_now: Run | None = None
         self.searching: asyncio.Task[None] | None = None
         self.stopped = False
-        """The search is to end as soon as it has begun."""
+        """Whether to end the search as soon as it has begun."""
 
     async def run(self) -> None:
-        """Take messages until the client leaves or is silent for too long."""
+        """Handle messages until the client leaves or is silent for too long."""
         message = asyncio.ensure_future(self.socket.receive())
         try:
             while True:
@@ -73,7 +73,7 @@ class Conversation:
                     if received["type"] == "websocket.disconnect":
                         return
                     if received.get("text") is None:
-                        await self.socket.close(NOT_TEXT, "messages are text")
+                        await self.socket.close(NOT_TEXT, "messages must be text")
                         return
                     message = asyncio.ensure_future(self.socket.receive())
                     await self._take(received["text"])
@@ -85,16 +85,18 @@ class Conversation:
                     await self.searching
 
     async def _take(self, text: str) -> None:
-        """Do what a message says."""
+        """Carry out a message."""
         try:
             message = MESSAGE.validate_json(text)
             if isinstance(message, Stop):
                 if self.searching is None:
-                    raise Failure(409, "nothing is searched", "do")
+                    raise Failure(409, "no search is running", "do")
                 self._stop()
                 return
             if self.searching is not None:
-                raise Failure(409, "a search runs already: stop it, or wait", "do")
+                raise Failure(
+                    409, "a search is already running; stop it, or wait for its result", "do"
+                )
             asked = KINDS[message.kind].request.model_validate(message.request)
         except ValidationError as error:
             await self._fail(failure_of_request(error.errors()))
@@ -130,6 +132,6 @@ class Conversation:
         await self._send(Failed.model_validate(failure.model().model_dump()))
 
     async def _send(self, event: BaseModel) -> None:
-        """Send an event; :class:`TimeoutError` if the client does not take it."""
+        """Send an event; :class:`TimeoutError` if the client does not read it in time."""
         async with asyncio.timeout(self.service.settings.patience):
             await self.socket.send_text(event.model_dump_json())

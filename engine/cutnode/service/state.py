@@ -1,4 +1,4 @@
-"""The state of a service, which all its routes share."""
+"""The state that all routes of a service share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cutnode.service.settings import Settings
 
 
 class Service:
-    """The games, the pool and the metrics, and whether the service is ready."""
+    """The games, the pool and the metrics of a service, and whether it is ready."""
 
     def __init__(self, settings: Settings):
         self.settings = settings
@@ -28,14 +28,14 @@ class Service:
         self.sockets = 0
         self.ready = False
         watch = self.metrics.watch
-        watch("cutnode_searching", "Searches that run.", lambda: len(self.pool.running))
-        watch("cutnode_waiting", "Searches that wait.", lambda: len(self.pool.waiting))
-        watch("cutnode_sockets", "WebSockets.", lambda: self.sockets)
-        watch("cutnode_engines", "Engines.", lambda: self.pool.engines.count)
-        watch("cutnode_games", "Games that are compiled.", lambda: self.pool.code.count)
+        watch("cutnode_searching", "Running searches.", lambda: len(self.pool.running))
+        watch("cutnode_waiting", "Waiting searches.", lambda: len(self.pool.waiting))
+        watch("cutnode_sockets", "Open WebSockets.", lambda: self.sockets)
+        watch("cutnode_engines", "Engines, idle ones included.", lambda: self.pool.engines.count)
+        watch("cutnode_games", "Compiled games.", lambda: self.pool.code.count)
         watch(
             "cutnode_engine_megabytes",
-            "MiB that the engines may take.",
+            "Memory that the engines may take, in MiB.",
             lambda: self.pool.engines.megabytes,
         )
 
@@ -45,18 +45,18 @@ class Service:
         return "stopping" if self.pool.closed else "ready" if self.ready else "starting"
 
     def compile(self, say: Callable[[str], None]) -> None:
-        """Compile the games that it is started with; *say* is called with each."""
+        """Compile the games of the settings; *say* is called with each."""
         for name in self.registry.given if self.settings.prepared else ():
             say(name)
             for kind, asked in FIRST.items():
-                with contextlib.suppress(Failure):  # a game may refuse to be solved
+                with contextlib.suppress(Failure):  # not every game can be solved
                     self.pool.prepare(self._read(kind, name, asked))
         self.ready = True
 
     async def question(self, kind: str, game: str, asked: Any) -> Question:
-        """Read what a request names; :class:`Failure` if it is not there."""
+        """Resolve what a request names; :class:`Failure` if it does not exist."""
         if not self.ready:
-            raise Failure(503, "games are being compiled", error="starting", wait=2)
+            raise Failure(503, "the service is still compiling its games", error="starting", wait=2)
         with as_failures():
             return await run_in_threadpool(self._read, kind, game, asked)
 
@@ -74,4 +74,4 @@ FIRST = {
     "solve": SolveRequest.model_validate({}),
     "perft": PerftRequest.model_validate({"depth": 1}),
 }
-"""The questions whose code is compiled at the start."""
+"""The questions whose code is compiled at startup."""

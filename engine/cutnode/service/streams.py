@@ -1,4 +1,4 @@
-"""The events of a search, as a queue and as lines of JSON."""
+"""The events of a search, as a queue and as newline-delimited JSON."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from cutnode.service.failures import Failure
-from cutnode.service.models import Failed, Iterated, Progressed, Started, Streamed
+from cutnode.service.models import DepthDone, Failed, Progressed, Started, Streamed
 from cutnode.service.pool import Run
 
 
 class EventQueue:
-    """The events of a searching thread, for a coroutine to read."""
+    """A queue of events from a searching thread to a coroutine."""
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
-        self.queue: asyncio.Queue[Iterated | Progressed | None] = asyncio.Queue()
+        self.queue: asyncio.Queue[DepthDone | Progressed | None] = asyncio.Queue()
 
-    def put(self, event: Iterated | Progressed | None) -> None:
-        """Add an event, from any thread; None is the end."""
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+    def put(self, event: DepthDone | Progressed | None) -> None:
+        """Add an event from any thread; None marks the end."""
+        with contextlib.suppress(RuntimeError):  # the event loop has closed meanwhile
             self.loop.call_soon_threadsafe(self.queue.put_nowait, event)
 
     async def of(self, run: Run) -> AsyncIterator[BaseModel]:
-        """Yield the events of a search, to its end."""
+        """Yield the events of a search until it ends."""
         yield Started(limits=run.question.limits)
         run.answer.add_done_callback(lambda _: self.put(None))
         while (event := await self.queue.get()) is not None:
@@ -40,7 +40,7 @@ class EventQueue:
 
 
 class EventLines(StreamingResponse):
-    """A response with a line of JSON for each event; the search ends with it."""
+    """A response with a line of JSON for each event; when it ends, so does the search."""
 
     media_type = "application/x-ndjson"
 

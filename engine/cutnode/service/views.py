@@ -1,4 +1,4 @@
-"""What there is to see without an engine: boards, positions, and the trees of small searches."""
+"""Views that need no engine: boards, positions, and the trees of small searches."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ SHAPES: dict[type[Cells], Any] = {
 }
 
 MOST_NODES = 10_000
-"""Nodes of a search whose tree is shown: about a second of plain Python, in most games."""
+"""The node limit of a search whose tree is shown: about a second of plain Python in most games."""
 
 TREE_PATIENCE = 10.0
-"""The seconds that a tree waits for the one before it."""
+"""The seconds that a tree search waits for the previous one to end."""
 
 _one_tree_at_a_time = threading.Lock()
 
 
 def read_position(game: Game, text: str, where: str) -> tuple[Any, list[str]]:
-    """Return the position of a text, and notes on it; :class:`Failure` (404) if there is none."""
+    """Return the position of a text, with notes on it; :class:`Failure` (404) if it is invalid."""
     notes: list[str] = []
     try:
         with notes_to(notes.append):
@@ -73,7 +73,7 @@ def read_position(game: Game, text: str, where: str) -> tuple[Any, list[str]]:
 
 
 def show_board(registry: GameRegistry, name: str) -> BoardView | None:
-    """Return the board that a game declares, if it does."""
+    """Return the board that a game declares; None if it declares none."""
     start = registry.game(name).start()
     cells = board_of(type(start))
     if cells is None:
@@ -122,26 +122,26 @@ def _names(cells: Cells, contents: list[ContentView], owners: list[str]) -> tupl
 
 
 def show_position(registry: GameRegistry, name: str, text: str) -> PositionView:
-    """Return a position, its moves, and what chance may do there."""
+    """Return the view of a position, with its moves and chance outcomes."""
     return _view(name, *read_position(registry.game(name), text, "query.position"))
 
 
 def set_up(registry: GameRegistry, name: str, asked: SetupRequest) -> PositionView:
-    """Return the position of a board that is given cell by cell."""
+    """Return the view of the position of a board given cell by cell."""
     start = registry.game(name).start()
     cells = board_of(type(start))
     if cells is None:
         raise Failure(409, f"{name} declares no board", "path.game")
     if len(asked.cells) != len(cells.places):
         raise Failure(
-            404, f"the board has {len(cells.places)} cells, not {len(asked.cells)}", "body.cells"
+            404, f"the board has {len(cells.places)} cells, got {len(asked.cells)}", "body.cells"
         )
     if max(asked.cells, default=0) >= len(cells.contents):
         raise Failure(
-            404, f"contents are numbers from 0 to {len(cells.contents) - 1}", "body.cells"
+            404, f"contents must be numbers from 0 to {len(cells.contents) - 1}", "body.cells"
         )
     if cells.players and asked.mover not in cells.players:
-        raise Failure(404, f"to move is {' or '.join(cells.players)}", "body.mover")
+        raise Failure(404, f"mover must be {' or '.join(cells.players)}", "body.mover")
     try:
         position = notation_of(type(start)).set_up(asked.cells, asked.mover, start)
     except CutnodeError as error:
@@ -201,7 +201,7 @@ def _outcome(position: Any, event: int) -> OutcomeView:
 
 
 def show_tree(registry: GameRegistry, name: str, asked: TreeRequest) -> TreeView:
-    """Search a position in plain Python, and return the tree; one search at a time."""
+    """Return the tree of a search in plain Python; only one such search runs at a time."""
     position, notes = read_position(registry.game(name), asked.position, "body.position")
     options = asked.model_dump(exclude={"position"})
     if not _one_tree_at_a_time.acquire(timeout=TREE_PATIENCE):
@@ -221,6 +221,6 @@ def show_tree(registry: GameRegistry, name: str, asked: TreeRequest) -> TreeView
 
 
 def _node(tree: Tree, node: dict[str, Any]) -> dict[str, Any]:
-    """Add the score in words to a node, and to those below it."""
+    """Add the score in words to a node and all its descendants."""
     children = [_node(tree, child) for child in node["children"]]
     return node | {"score": tree.score_text(node["value"]), "children": children}

@@ -1,4 +1,4 @@
-/** Questions to a service, and its answers. */
+/** The client: requests to a service, and its answers. */
 
 import { ConnectionError, ServiceError, isErrorBody, parse } from "./errors.js";
 import { Stream } from "./stream.js";
@@ -14,7 +14,7 @@ import { Stream } from "./stream.js";
 
 /**
  * @typedef {{ signal?: AbortSignal | undefined }} Options
- * With a signal that is aborted the service ends the search, and the call throws its reason.
+ * Aborting the signal ends the search of the service, and the call throws the signal's reason.
  */
 
 /**
@@ -22,16 +22,16 @@ import { Stream } from "./stream.js";
  *   fetch?: (url: string, init?: RequestInit) => Promise<Response>,
  *   WebSocket?: new (url: string) => Socket,
  * }} Transport
- * What to ask with, where it is not to be the `fetch` and the `WebSocket` of the runtime.
+ * Replacements for the `fetch` and the `WebSocket` of the runtime.
  */
 
 /**
- * A client of a service: `cutnode serve` prints its address.
+ * A client of a service, whose address `cutnode serve` prints.
  *
  * Games are named as on the command line, with a variant after a colon: `"connect4:8x7"`.  Positions
- * and moves are texts in the game's own notation.  Values and scores are for the player to move.
+ * and moves are strings in the game's own notation.  Values and scores are for the player to move.
  *
- * A call throws a {@link ServiceError} if the service refuses the question, and a
+ * A call throws a {@link ServiceError} if the service refuses the request, and a
  * {@link ConnectionError} if the service cannot be reached.
  */
 export class Client {
@@ -39,13 +39,13 @@ export class Client {
   #transport;
 
   /**
-   * @param {string | URL} url - Such as `"http://localhost:8000"`; in a page it may be relative to it.
+   * @param {string | URL} url - Such as `"http://localhost:8000"`; in a page, it may be relative.
    * @param {Transport} [transport]
    */
   constructor(url, transport = {}) {
     const base = globalThis.location?.href;
     if (!URL.canParse(url, base) || !/^https?:/.test(new URL(url, base).protocol)) {
-      throw new TypeError(`"${url}" is no address of a service; one is http://localhost:8000`);
+      throw new TypeError(`"${url}" is not the URL of a service, such as http://localhost:8000`);
     }
     const { origin, pathname } = new URL(url, base);
     this.#url = origin + pathname.replace(/\/*$/, "/");
@@ -53,7 +53,7 @@ export class Client {
   }
 
   /**
-   * Return the games, the levels that move, and which games are compiled.
+   * Return all games, the levels, and which games are compiled.
    *
    * @param {Options} [options]
    * @returns {Promise<Games>}
@@ -63,7 +63,7 @@ export class Client {
   }
 
   /**
-   * Return what there is to know about a game.
+   * Return the description of a game.
    *
    * @param {string} game
    * @param {Options} [options]
@@ -74,7 +74,7 @@ export class Client {
   }
 
   /**
-   * Return the board of a game, from which it can be drawn; null if it declares none.
+   * Return the layout and contents of a board, for drawing it; null if the game declares none.
    *
    * @param {string} game
    * @param {Options} [options]
@@ -85,11 +85,11 @@ export class Client {
   }
 
   /**
-   * Return a position: what stands where, its moves with what they change, and the result if the
-   * game is over.
+   * Return a position: its board, its moves and what they change, and the result if the game is
+   * over.
    *
    * @param {string} game
-   * @param {string} [position] - Left out, the start.
+   * @param {string} [position] - The starting position by default.
    * @param {Options} [options]
    * @returns {Promise<PositionView>}
    */
@@ -98,7 +98,7 @@ export class Client {
   }
 
   /**
-   * Return the position of a board that is given cell by cell.
+   * Return the position of a board given cell by cell.
    *
    * @param {string} game
    * @param {SetupRequest} request
@@ -110,7 +110,7 @@ export class Client {
   }
 
   /**
-   * Search as deep as limits allow: the best moves and their scores.
+   * Return the best moves and their scores, searched as deep as the limits allow.
    *
    * @param {string} game
    * @param {SearchRequest} [request] - Without a limit it takes one second.
@@ -122,7 +122,7 @@ export class Client {
   }
 
   /**
-   * Prove the value: a best move, and the line of best play.
+   * Return the proven value, a best move, and the principal variation.
    *
    * @param {string} game
    * @param {SolveRequest} [request]
@@ -134,7 +134,7 @@ export class Client {
   }
 
   /**
-   * Prove the value, and that of every move.
+   * Return the proven values of the position and of every move.
    *
    * @param {string} game
    * @param {AnalyseRequest} [request]
@@ -146,7 +146,7 @@ export class Client {
   }
 
   /**
-   * Count the lines of play.
+   * Return the number of lines of play (perft).
    *
    * @param {string} game
    * @param {PerftRequest} request
@@ -158,7 +158,7 @@ export class Client {
   }
 
   /**
-   * Return the static estimate, without any search.
+   * Return the static evaluation, without a search.
    *
    * @param {string} game
    * @param {EvaluateRequest} [request]
@@ -170,7 +170,7 @@ export class Client {
   }
 
   /**
-   * Return the move that a level chooses.
+   * Return the move chosen by a level.
    *
    * @param {string} game
    * @param {LevelRequest} [request]
@@ -182,7 +182,7 @@ export class Client {
   }
 
   /**
-   * Return the tree that a small search visits, and why it went no further.
+   * Return the tree of a small search, and why each branch ended.
    *
    * @param {string} game
    * @param {TreeRequest} [request]
@@ -194,7 +194,7 @@ export class Client {
   }
 
   /**
-   * Return whether the service answers questions, and how much it has to do.
+   * Return whether the service is ready, and its load.
    *
    * @param {Options} [options]
    * @returns {Promise<Health>}
@@ -204,7 +204,7 @@ export class Client {
   }
 
   /**
-   * Search, and tell how it goes: `for await (const event of client.stream("search", "connect4"))`.
+   * Stream the events of a search: `for await (const event of client.stream("search", "connect4"))`.
    *
    * @template {keyof Streams} Kind
    * @param {Kind} kind - `"search"`, `"solve"` or `"analyse"`.
@@ -216,7 +216,7 @@ export class Client {
   stream(kind, game, request = {}, { signal } = {}) {
     const WebSocket = this.#transport.WebSocket ?? globalThis.WebSocket;
     if (WebSocket === undefined) {
-      throw new TypeError("there is no WebSocket here: give one, new Client(url, { WebSocket })");
+      throw new TypeError("this runtime has no WebSocket; pass one: new Client(url, { WebSocket })");
     }
     const url = `${this.#url.replace(/^http/, "ws")}stream`;
     const question = textOf({ do: "start", kind, game, request });
@@ -265,7 +265,7 @@ export class Client {
     const said = parse(text);
     if (ok && said !== undefined) return said;
     if (!isErrorBody(said)) {
-      throw new ConnectionError(`${url} answers with ${status}, and not as cutnode does`);
+      throw new ConnectionError(`${url} answered with status ${status}, but not as a cutnode service`);
     }
     const retryAfter = headers.get("retry-after");
     throw new ServiceError(said, status, retryAfter === null ? null : Number(retryAfter));
@@ -277,12 +277,12 @@ export class Client {
  * @returns {string}
  */
 function pathOf(game) {
-  if (/^\.{0,2}$/.test(game)) throw new TypeError(`"${game}" is no game; one is "connect4"`);
+  if (/^\.{0,2}$/.test(game)) throw new TypeError(`"${game}" is not a game, such as "connect4"`);
   return `games/${encodeURIComponent(game)}`;
 }
 
 /**
- * Return the JSON of a request, in which there is no way to write NaN.
+ * Return a request as JSON, which cannot represent NaN.
  *
  * @param {object} request
  * @returns {string}

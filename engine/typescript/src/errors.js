@@ -1,8 +1,8 @@
-/** What can go wrong: the service refuses, or it cannot be reached. */
+/** Errors: the service refuses a request, or cannot be reached. */
 
 /** @import { ErrorBody } from "../types/schema.js" */
 
-/** An answer that is an error.  Its message is the line in which the service says what was wrong. */
+/** An error answer; its message is the one that the service sent. */
 export class ServiceError extends Error {
   name = "ServiceError";
 
@@ -15,22 +15,22 @@ export class ServiceError extends Error {
     super(body.detail);
     /** The kind of error, such as `"no such position"`. */
     this.kind = body.error;
-    /** The place in the request, such as `"body.position"`; null if it is nowhere in particular. */
+    /** The place in the request, such as `"body.position"`; null if there is none in particular. */
     this.where = body.where;
-    /** The status of HTTP; null in a stream. */
+    /** The HTTP status; null in a stream. */
     this.status = status;
-    /** When to ask again, in seconds; null if that would not help. */
+    /** Seconds to wait before retrying; null if that would not help. */
     this.retryAfter = retryAfter;
   }
 }
 
-/** The service cannot be reached, went away, or is no service of cutnode. */
+/** The service cannot be reached, has gone away, or is not a cutnode service. */
 export class ConnectionError extends Error {
   name = "ConnectionError";
 }
 
 /**
- * Return what a text of JSON says; undefined if it is none.
+ * Parse JSON; return undefined if it is invalid.
  *
  * @param {string} text
  * @returns {any}
@@ -44,7 +44,7 @@ export function parse(text) {
 }
 
 /**
- * Return whether it says what was wrong, as a service of cutnode does.
+ * Return whether a parsed answer is the error of a cutnode service.
  *
  * @param {any} said
  * @returns {said is ErrorBody}

@@ -4,23 +4,23 @@ import { ConnectionError, ServiceError, isErrorBody, parse } from "./errors.js";
 
 /**
  * @import {
- *   AnalyseRequest, Iterated, Progressed, SearchRequest, Searched, SolveRequest, Solved, Started
+ *   AnalyseRequest, DepthDone, Progressed, SearchRequest, Searched, SolveRequest, Solved, Started
  * } from "../types/schema.js"
  */
 
 /**
- * The questions that can be streamed: their requests, what is told meanwhile, and their answers.
+ * The requests that can be streamed, the events until they are answered, and the answers.
  *
  * @typedef {{
- *   search: { request: SearchRequest, meanwhile: Iterated, answer: Searched },
+ *   search: { request: SearchRequest, meanwhile: DepthDone, answer: Searched },
  *   solve: { request: SolveRequest, meanwhile: Progressed, answer: Solved },
  *   analyse: { request: AnalyseRequest, meanwhile: Progressed, answer: Solved },
  * }} Streams
  */
 
 /**
- * An event of a stream: `started` when the search waits no more, an `iteration` for each depth of a
- * search or the `progress` of a proof every second, and at the end the `result`.
+ * An event of a stream: `started` when the search leaves the queue, an `iteration` for each depth of
+ * a search or the `progress` of a proof every second, and finally the `result`.
  *
  * @template {keyof Streams} Kind
  * @typedef {Started | Streams[Kind]["meanwhile"]
@@ -28,7 +28,7 @@ import { ConnectionError, ServiceError, isErrorBody, parse } from "./errors.js";
  */
 
 /**
- * The part of the standard's WebSocket that is used.
+ * The part of the standard WebSocket interface that streams use.
  *
  * @typedef {{
  *   readonly readyState: number,
@@ -44,11 +44,11 @@ import { ConnectionError, ServiceError, isErrorBody, parse } from "./errors.js";
 const OPEN = 1;
 
 /**
- * A search that is told while it runs; it begins when the first event is asked for.
+ * A search that reports while it runs; it starts when the first event is requested.
  *
- * Whoever leaves the loop ends the search.  The loop throws a {@link ServiceError} if the service
- * refuses the question, a {@link ConnectionError} if the connection is lost before the result, and
- * the signal's reason if it is aborted.
+ * Leaving the loop ends the search.  The loop throws a {@link ServiceError} if the service refuses
+ * the request, a {@link ConnectionError} if the connection is lost before the result, and the
+ * signal's reason if it is aborted.
  *
  * @template {keyof Streams} Kind
  * @implements {AsyncIterable<StreamEvent<Kind>>}
@@ -61,7 +61,7 @@ export class Stream {
 
   /**
    * @param {() => Socket} connect
-   * @param {string} url - The address, for errors.
+   * @param {string} url - The address, for error messages.
    * @param {string} question - The message that starts the search.
    * @param {AbortSignal} [signal]
    */
@@ -73,7 +73,7 @@ export class Stream {
     return this.#events;
   }
 
-  /** End the search: the stream ends with its result, the best that it has found. */
+  /** End the search; the stream then ends with the best result so far. */
   stop() {
     this.#stopped = true;
     if (this.#socket?.readyState === OPEN) this.#socket.send('{"do": "stop"}');
@@ -126,7 +126,7 @@ export class Stream {
         }
         const event = parse(text);
         if (typeof event?.event !== "string") {
-          throw new ConnectionError(`${url} answers, and not as cutnode does`);
+          throw new ConnectionError(`${url} answered, but not as a cutnode service`);
         }
         if (isErrorBody(event)) throw new ServiceError(event);
         yield event;

@@ -5,7 +5,7 @@ import { Client, ConnectionError, ServiceError } from "cutnode-client";
 
 import { serve } from "./fake.js";
 
-/** Call `use` with a client of a server that answers like that. */
+/** Call `use` with a client of a server that answers with `answer`. */
 async function asking(answer, use, path = "") {
   const server = await serve(answer);
   try {
@@ -33,7 +33,7 @@ const CALLS = [
   [(client) => client.setup("hex", { cells: [0] }), 'POST /games/hex/setup {"cells":[0]}'],
 ];
 
-test("each call asks its question", () =>
+test("each call sends its request", () =>
   asking(
     ({ method, url }, body) => [200, { asked: `${method} ${url} ${body}`.trim() }],
     async (client) => {
@@ -51,7 +51,7 @@ test("a service may have a path", async () => {
   }
 });
 
-test("a refusal is an error with the service's line", () => {
+test("a refusal is an error with the service's message", () => {
   const body = { error: "too many", detail: "16 questions wait", where: null };
   return asking(
     () => [503, body, { "retry-after": "2" }],
@@ -67,9 +67,9 @@ test("a refusal is an error with the service's line", () => {
   );
 });
 
-test("what is no service of cutnode is said to be none", async () => {
+test("an answer that is not from a cutnode service is an error", async () => {
   for (const [status, said] of [[200, "<html>"], [502, "<html>"], [502, { message: "bad gateway" }]]) {
-    const message = new RegExp(`/games answers with ${status}, and not as cutnode does$`);
+    const message = new RegExp(`/games answered with status ${status}, but not as a cutnode service$`);
     await asking(
       () => [status, said],
       (client) => assert.rejects(client.games(), { name: "ConnectionError", message }),
@@ -88,7 +88,7 @@ test("a service that is not there cannot be reached", async () => {
   });
 });
 
-test("a question can be given up", () =>
+test("a request can be aborted", () =>
   asking(
     () => {},
     async (client) => {
@@ -109,13 +109,13 @@ test("another fetch can be used", async () => {
   assert.deepEqual(await client.games(), { url: "https://its.site/x/games" });
 });
 
-test("mistakes are said before anything is asked", async () => {
+test("invalid arguments are errors before any request", async () => {
   for (const url of ["", "localhost:8000", "ftp://localhost", "http://"]) {
-    assert.throws(() => new Client(url), { message: /is no address of a service/ });
+    assert.throws(() => new Client(url), { message: /is not the URL of a service/ });
   }
   const client = new Client("http://localhost:1");
   for (const game of ["", ".", ".."]) {
-    await assert.rejects(client.game(game), { message: `"${game}" is no game; one is "connect4"` });
+    await assert.rejects(client.game(game), { message: `"${game}" is not a game, such as "connect4"` });
   }
   await assert.rejects(client.search("hex", { depth: NaN }), { message: "depth is not a number" });
 });

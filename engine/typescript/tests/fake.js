@@ -1,4 +1,4 @@
-/** A service that says what a test wants: HTTP, and the little of RFC 6455 that a stream needs. */
+/** A fake service for tests: HTTP, and the little of RFC 6455 that a stream needs. */
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const TEXT = 0x81;
 const CLOSE = 0x88;
 
-/** Start a server; `answer(request, body)` returns `[status, body, headers]` of an answer. */
+/** Start a server; `answer(request, body)` returns the `[status, body, headers]` of an answer. */
 export async function serve(answer) {
   const server = createServer(async (request, response) => {
     let body = "";
@@ -21,7 +21,7 @@ export async function serve(answer) {
   return listen(server);
 }
 
-/** Start a server of WebSockets; `converse(peer)` is called with each that is opened. */
+/** Start a WebSocket server; `converse(peer)` is called for each connection. */
 export async function serveSockets(converse) {
   const server = createServer((request, response) => response.writeHead(404).end("{}"));
   server.on("upgrade", (request, socket) => {
@@ -46,7 +46,7 @@ async function listen(server) {
   return { url: `http://127.0.0.1:${server.address().port}`, close };
 }
 
-/** The other end of a WebSocket: frames of fewer than 64 KiB, whole in a packet. */
+/** The server's end of a WebSocket; frames are shorter than 64 KiB. */
 class Peer {
   messages = [];
   #wake = () => {};
@@ -90,7 +90,7 @@ class Peer {
   }
 }
 
-/** Return the frame with which data begin, unmasked; null if it is not all there. */
+/** Return the first frame of the data, unmasked; null if it is incomplete. */
 function frameOf(data) {
   if (data.length < 2) return null;
   const short = data[1] & 127;

@@ -1,4 +1,4 @@
-/** Against a service that runs: `CUTNODE_SERVICE` is its address. */
+/** Tests against a running service; `CUTNODE_SERVICE` is its address. */
 
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ const options = { skip: url ? false : "CUTNODE_SERVICE is not set", timeout: 60_
 const game = "tictactoe";
 const position = "1245"; // the first player completes a column with 7
 
-test("every question has its answer", options, async () => {
+test("every request is answered", options, async () => {
   const client = new Client(url);
   assert.equal((await client.health()).status, "ready");
   assert((await client.games()).games.some(({ name }) => name === game));
@@ -32,7 +32,7 @@ test("every question has its answer", options, async () => {
   assert.equal((await client.tree(game, { position, depth: 2 })).score, "win in 1");
 });
 
-test("refusals have the service's line", options, async () => {
+test("refusals have the service's message", options, async () => {
   const client = new Client(url);
   const line = "move 2 of '55': cell 5 is marked already";
   const wrong = { position: "55" };
@@ -45,7 +45,7 @@ test("refusals have the service's line", options, async () => {
   await assert.rejects(client.search(game, { depth: 3.5 }), { status: 422, where: "body.depth" });
 });
 
-test("a search is told depth by depth", options, async () => {
+test("a search is reported depth by depth", options, async () => {
   const client = new Client(url);
   const told = [];
   for await (const event of client.stream("search", game, { depth: 3 })) told.push(event);
@@ -55,7 +55,7 @@ test("a search is told depth by depth", options, async () => {
   assert.equal(told.at(-1).result.scores["7"], 1);
 });
 
-test("a search is stopped, and left", options, async () => {
+test("a search ends when it is stopped or left", options, async () => {
   const client = new Client(url);
   const search = client.stream("search", game, { engine: "mcts", seconds: 30 });
   let last;
@@ -76,10 +76,10 @@ test("a search is stopped, and left", options, async () => {
   while ((await client.health()).searching > 0);
 });
 
-test("the examples of README and of the guide print what they say", options, async (context) => {
+test("the examples of the README and the guide print what they show", options, async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "cutnode-"));
   context.after(() => rm(folder, { recursive: true }));
-  const pages = ["../README.md", "../../../docs/howto/serve.md"];
+  const pages = ["../README.md", "../../docs/howto/serve.md"];
   const texts = await Promise.all(
     pages.map((page) => readFile(new URL(page, import.meta.url), "utf8")),
   );

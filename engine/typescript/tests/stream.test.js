@@ -9,7 +9,7 @@ const STARTED = { event: "started" };
 const RESULT = { event: "result", result: { value: 1 } };
 const iteration = (depth) => ({ event: "iteration", depth });
 
-/** Call `use` with a client of a server that converses like that. */
+/** Call `use` with a client of a server that runs `converse` on each connection. */
 async function streaming(converse, use) {
   const failures = [];
   const peers = [];
@@ -31,7 +31,7 @@ async function all(stream) {
   return events;
 }
 
-test("events come in order, to the result", () => {
+test("events arrive in order, ending with the result", () => {
   const asked = [];
   return streaming(
     async (peer) => {
@@ -48,7 +48,7 @@ test("events come in order, to the result", () => {
   );
 });
 
-test("a stream is not begun before its events are asked for", () =>
+test("a stream does not start before its events are requested", () =>
   streaming(
     async () => assert.fail("nobody asked"),
     async (client) => {
@@ -127,14 +127,14 @@ test("a signal ends the search at once", () =>
     },
   ));
 
-test("a signal that is aborted before lets nothing begin", async () => {
+test("nothing starts with a signal that is already aborted", async () => {
   const WebSocket = () => assert.fail("nobody asked");
   const client = new Client("http://localhost", { WebSocket });
   const stream = client.stream("solve", "hex", {}, { signal: AbortSignal.abort() });
   await assert.rejects(all(stream), { name: "AbortError" });
 });
 
-test("a refusal is an error with the service's line", () =>
+test("a refusal is an error with the service's message", () =>
   streaming(
     async (peer) => {
       await peer.hear();
@@ -152,7 +152,7 @@ test("a refusal is an error with the service's line", () =>
     },
   ));
 
-test("a lost connection is an error, after what was heard", () =>
+test("a lost connection is an error after the events that arrived", () =>
   streaming(
     async (peer) => {
       await peer.hear();
@@ -173,7 +173,7 @@ test("a lost connection is an error, after what was heard", () =>
     },
   ));
 
-test("what is no service of cutnode is said to be none", async () => {
+test("an answer that is not from a cutnode service is an error", async () => {
   for (const said of ["hello", "null", "{}"]) {
     await streaming(
       async (peer) => {
@@ -183,7 +183,7 @@ test("what is no service of cutnode is said to be none", async () => {
       (client) =>
         assert.rejects(all(client.stream("search", "hex")), {
           name: "ConnectionError",
-          message: /\/stream answers, and not as cutnode does$/,
+          message: /\/stream answered, but not as a cutnode service$/,
         }),
     );
   }
@@ -197,7 +197,7 @@ test("a service that is not there cannot be reached", async () => {
   await assert.rejects(asked, { name: "ConnectionError", message: `cannot reach ${url}/stream` });
 });
 
-test("without a WebSocket there is a line that says so", (context) => {
+test("a missing WebSocket is an error", (context) => {
   const { WebSocket } = globalThis;
   context.after(() => Object.assign(globalThis, { WebSocket }));
   Object.assign(globalThis, { WebSocket: undefined });

@@ -1,4 +1,4 @@
-/** A use of the types as an editor sees it; it is checked, and never run. */
+/** A use of the types as an editor sees it; it is type-checked, never run. */
 
 import { Client, ServiceError } from "cutnode-client";
 import type { LineView, PositionView, Searched, Solved } from "cutnode-client";
@@ -19,7 +19,7 @@ export async function use(client: Client): Promise<void> {
   void client.solve("connect4", { speed: 1 });
   // @ts-expect-error: there is no such level
   void client.move("connect4", { level: "god" });
-  // @ts-expect-error: a count needs a depth
+  // @ts-expect-error: perft needs a depth
   void client.perft("connect4");
   // @ts-expect-error: moves of levels are not streamed
   void client.stream("move", "connect4");

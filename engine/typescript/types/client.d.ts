@@ -8,39 +8,39 @@
  */
 /**
  * @typedef {{ signal?: AbortSignal | undefined }} Options
- * With a signal that is aborted the service ends the search, and the call throws its reason.
+ * Aborting the signal ends the search of the service, and the call throws the signal's reason.
  */
 /**
  * @typedef {{
  *   fetch?: (url: string, init?: RequestInit) => Promise<Response>,
  *   WebSocket?: new (url: string) => Socket,
  * }} Transport
- * What to ask with, where it is not to be the `fetch` and the `WebSocket` of the runtime.
+ * Replacements for the `fetch` and the `WebSocket` of the runtime.
  */
 /**
- * A client of a service: `cutnode serve` prints its address.
+ * A client of a service, whose address `cutnode serve` prints.
  *
  * Games are named as on the command line, with a variant after a colon: `"connect4:8x7"`.  Positions
- * and moves are texts in the game's own notation.  Values and scores are for the player to move.
+ * and moves are strings in the game's own notation.  Values and scores are for the player to move.
  *
- * A call throws a {@link ServiceError} if the service refuses the question, and a
+ * A call throws a {@link ServiceError} if the service refuses the request, and a
  * {@link ConnectionError} if the service cannot be reached.
  */
 export class Client {
     /**
-     * @param {string | URL} url - Such as `"http://localhost:8000"`; in a page it may be relative to it.
+     * @param {string | URL} url - Such as `"http://localhost:8000"`; in a page, it may be relative.
      * @param {Transport} [transport]
      */
     constructor(url: string | URL, transport?: Transport);
     /**
-     * Return the games, the levels that move, and which games are compiled.
+     * Return all games, the levels, and which games are compiled.
      *
      * @param {Options} [options]
      * @returns {Promise<Games>}
      */
     games(options?: Options): Promise<Games>;
     /**
-     * Return what there is to know about a game.
+     * Return the description of a game.
      *
      * @param {string} game
      * @param {Options} [options]
@@ -48,7 +48,7 @@ export class Client {
      */
     game(game: string, options?: Options): Promise<GameView>;
     /**
-     * Return the board of a game, from which it can be drawn; null if it declares none.
+     * Return the layout and contents of a board, for drawing it; null if the game declares none.
      *
      * @param {string} game
      * @param {Options} [options]
@@ -56,17 +56,17 @@ export class Client {
      */
     board(game: string, options?: Options): Promise<BoardView | null>;
     /**
-     * Return a position: what stands where, its moves with what they change, and the result if the
-     * game is over.
+     * Return a position: its board, its moves and what they change, and the result if the game is
+     * over.
      *
      * @param {string} game
-     * @param {string} [position] - Left out, the start.
+     * @param {string} [position] - The starting position by default.
      * @param {Options} [options]
      * @returns {Promise<PositionView>}
      */
     position(game: string, position?: string, options?: Options): Promise<PositionView>;
     /**
-     * Return the position of a board that is given cell by cell.
+     * Return the position of a board given cell by cell.
      *
      * @param {string} game
      * @param {SetupRequest} request
@@ -75,7 +75,7 @@ export class Client {
      */
     setup(game: string, request: SetupRequest, options?: Options): Promise<PositionView>;
     /**
-     * Search as deep as limits allow: the best moves and their scores.
+     * Return the best moves and their scores, searched as deep as the limits allow.
      *
      * @param {string} game
      * @param {SearchRequest} [request] - Without a limit it takes one second.
@@ -84,7 +84,7 @@ export class Client {
      */
     search(game: string, request?: SearchRequest, options?: Options): Promise<Searched>;
     /**
-     * Prove the value: a best move, and the line of best play.
+     * Return the proven value, a best move, and the principal variation.
      *
      * @param {string} game
      * @param {SolveRequest} [request]
@@ -93,7 +93,7 @@ export class Client {
      */
     solve(game: string, request?: SolveRequest, options?: Options): Promise<Solved>;
     /**
-     * Prove the value, and that of every move.
+     * Return the proven values of the position and of every move.
      *
      * @param {string} game
      * @param {AnalyseRequest} [request]
@@ -102,7 +102,7 @@ export class Client {
      */
     analyse(game: string, request?: AnalyseRequest, options?: Options): Promise<Solved>;
     /**
-     * Count the lines of play.
+     * Return the number of lines of play (perft).
      *
      * @param {string} game
      * @param {PerftRequest} request
@@ -111,7 +111,7 @@ export class Client {
      */
     perft(game: string, request: PerftRequest, options?: Options): Promise<Counted>;
     /**
-     * Return the static estimate, without any search.
+     * Return the static evaluation, without a search.
      *
      * @param {string} game
      * @param {EvaluateRequest} [request]
@@ -120,7 +120,7 @@ export class Client {
      */
     evaluate(game: string, request?: EvaluateRequest, options?: Options): Promise<Estimated>;
     /**
-     * Return the move that a level chooses.
+     * Return the move chosen by a level.
      *
      * @param {string} game
      * @param {LevelRequest} [request]
@@ -129,7 +129,7 @@ export class Client {
      */
     move(game: string, request?: LevelRequest, options?: Options): Promise<Moved>;
     /**
-     * Return the tree that a small search visits, and why it went no further.
+     * Return the tree of a small search, and why each branch ended.
      *
      * @param {string} game
      * @param {TreeRequest} [request]
@@ -138,14 +138,14 @@ export class Client {
      */
     tree(game: string, request?: TreeRequest, options?: Options): Promise<TreeView>;
     /**
-     * Return whether the service answers questions, and how much it has to do.
+     * Return whether the service is ready, and its load.
      *
      * @param {Options} [options]
      * @returns {Promise<Health>}
      */
     health(options?: Options): Promise<Health>;
     /**
-     * Search, and tell how it goes: `for await (const event of client.stream("search", "connect4"))`.
+     * Stream the events of a search: `for await (const event of client.stream("search", "connect4"))`.
      *
      * @template {keyof Streams} Kind
      * @param {Kind} kind - `"search"`, `"solve"` or `"analyse"`.
@@ -158,13 +158,13 @@ export class Client {
     #private;
 }
 /**
- * With a signal that is aborted the service ends the search, and the call throws its reason.
+ * Aborting the signal ends the search of the service, and the call throws the signal's reason.
  */
 export type Options = {
     signal?: AbortSignal | undefined;
 };
 /**
- * What to ask with, where it is not to be the `fetch` and the `WebSocket` of the runtime.
+ * Replacements for the `fetch` and the `WebSocket` of the runtime.
  */
 export type Transport = {
     fetch?: (url: string, init?: RequestInit) => Promise<Response>;

@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The games, and how their variants are written */
+        /** All games, the levels, and which games are compiled */
         get: operations["list_games_games_get"];
         put?: never;
         post?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One game */
+        /** Description of a game */
         get: operations["show_game_games__game__get"];
         put?: never;
         post?: never;
@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The board of a game, from which it can be drawn; null if it declares none */
+        /** Layout and contents of a board, for drawing it; null if the game declares none */
         get: operations["show_board_games__game__board_get"];
         put?: never;
         post?: never;
@@ -62,7 +62,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A position: its board, its moves, and what chance may do there */
+        /** Board, legal moves and chance outcomes of a position */
         get: operations["show_position_games__game__position_get"];
         put?: never;
         post?: never;
@@ -81,7 +81,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The position of a board that is given cell by cell */
+        /** Position of a board given cell by cell */
         post: operations["set_up_games__game__setup_post"];
         delete?: never;
         options?: never;
@@ -98,7 +98,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The best moves and their scores, as deep as limits allow */
+        /** Best moves and their scores, as deep as the limits allow */
         post: operations["search_games__game__search_post"];
         delete?: never;
         options?: never;
@@ -115,7 +115,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The proven value, a best move, and the line of best play */
+        /** Proven value, a best move, and the principal variation */
         post: operations["solve_games__game__solve_post"];
         delete?: never;
         options?: never;
@@ -132,7 +132,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The proven value, and that of every move */
+        /** Proven values of the position and of every move */
         post: operations["analyse_games__game__analyse_post"];
         delete?: never;
         options?: never;
@@ -149,7 +149,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The number of lines of play */
+        /** Number of lines of play (perft) */
         post: operations["perft_games__game__perft_post"];
         delete?: never;
         options?: never;
@@ -166,7 +166,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The move that a level chooses */
+        /** Move chosen by a level */
         post: operations["move_games__game__move_post"];
         delete?: never;
         options?: never;
@@ -183,7 +183,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The tree that a small search visits, and why it went no further */
+        /** Tree of a small search, and why each branch ended */
         post: operations["tree_games__game__tree_post"];
         delete?: never;
         options?: never;
@@ -200,7 +200,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The static estimate, without any search */
+        /** Static evaluation, without a search */
         post: operations["evaluate_games__game__evaluate_post"];
         delete?: never;
         options?: never;
@@ -217,7 +217,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A search, told depth by depth */
+        /** Search, reported depth by depth */
         post: operations["stream_search_games__game__search_stream_post"];
         delete?: never;
         options?: never;
@@ -234,7 +234,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A proof, told every second */
+        /** Proof of the value, reported every second */
         post: operations["stream_solve_games__game__solve_stream_post"];
         delete?: never;
         options?: never;
@@ -251,7 +251,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A proof of the value of every move, told every second */
+        /** Proof of the value of every move, reported every second */
         post: operations["stream_analyse_games__game__analyse_stream_post"];
         delete?: never;
         options?: never;
@@ -266,7 +266,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether it answers questions, and how much it has to do */
+        /** Readiness and load of the service */
         get: operations["health_health_get"];
         put?: never;
         post?: never;
@@ -283,7 +283,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counts and times, for Prometheus */
+        /** Counts and times for Prometheus */
         get: operations["metrics_metrics_get"];
         put?: never;
         post?: never;
@@ -299,7 +299,7 @@ export interface components {
     schemas: {
         /**
          * AnalyseRequest
-         * @description A proof of the values of a position and of all its moves.
+         * @description A proof of the values of a position and all its moves.
          * @example {
          *       "position": "44444326555535"
          *     }
@@ -307,40 +307,40 @@ export interface components {
         AnalyseRequest: {
             /**
              * Position
-             * @description In the game's own notation; left out, the start.
+             * @description Position in the game's own notation; the starting position by default.
              * @default
              */
             position?: string;
             /**
              * Nodes
-             * @description At most so many nodes.
+             * @description Maximum number of nodes.
              */
             nodes?: number | null;
             /**
              * Seconds
-             * @description At most so many seconds.
+             * @description Time limit in seconds.
              */
             seconds?: number | null;
             /**
              * Table
-             * @description A table of at most so many MiB.
+             * @description Maximum size of the transposition table in MiB.
              */
             table?: number | null;
             /**
              * Session
-             * @description A word of your own, best a random one: questions of one session build on what earlier ones stored. Without it each begins with empty tables.
+             * @description Name of the client's choice, preferably random. Requests of one session build on what earlier ones stored; without a session, each starts with empty tables.
              * @default
              */
             session?: string;
             /**
              * Weak
-             * @description Prove only who wins: 1 the mover, 0 nobody, -1.
+             * @description Whether to prove only who wins: 1 for the mover, 0 for nobody, -1 for the opponent.
              * @default false
              */
             weak?: boolean;
             /**
              * Engine
-             * @description By alpha-beta, by proof numbers, or by the first that proves it.
+             * @description Alpha-beta, proof-number search, or whichever finishes first.
              * @default alphabeta
              * @enum {string}
              */
@@ -348,7 +348,7 @@ export interface components {
         };
         /**
          * BoardView
-         * @description The board of a game, from which it can be drawn.
+         * @description The layout and contents of a board, for drawing it.
          */
         BoardView: {
             /**
@@ -358,7 +358,7 @@ export interface components {
             shape: "grid" | "hexagons" | "triangles" | "points";
             /**
              * Places
-             * @description The middles of the cells.
+             * @description Centres of the cells.
              */
             places: [
                 number,
@@ -366,7 +366,7 @@ export interface components {
             ][];
             /**
              * Lines
-             * @description Pairs of cells that lines join.
+             * @description Pairs of cells joined by lines.
              */
             lines: [
                 number,
@@ -374,7 +374,7 @@ export interface components {
             ][];
             /**
              * Edges
-             * @description The edges that stones connect, if the game has any.
+             * @description Edges for stones to connect, if any.
              */
             edges: components["schemas"]["EdgeView"][];
             /** Row Names */
@@ -383,19 +383,19 @@ export interface components {
             column_names: string[];
             /**
              * Contents
-             * @description Empty cells first.
+             * @description Possible contents of cells, empty first.
              */
             contents: components["schemas"]["ContentView"][];
             /**
              * Players
-             * @description How texts name the players, if they have to say who is to move, and words.
+             * @description Player names by symbol, if positions name the player to move.
              */
             players: {
                 [key: string]: string;
             };
             /**
              * Names
-             * @description The names of both players, in words.
+             * @description Names of both players, in words.
              */
             names: [
                 string,
@@ -403,13 +403,13 @@ export interface components {
             ];
             /**
              * Editable
-             * @description Whether a board can be set up cell by cell.
+             * @description Whether positions can be set up cell by cell.
              */
             editable: boolean;
         };
         /**
          * ContentView
-         * @description What can stand on a cell.
+         * @description A possible content of a cell.
          */
         ContentView: {
             /** Symbol */
@@ -418,12 +418,12 @@ export interface components {
             name: string;
             /**
              * Glyph
-             * @description A character of Unicode that shows it, or nothing.
+             * @description Unicode character that depicts it, or empty.
              */
             glyph: string;
             /**
              * Owner
-             * @description Whose it is.
+             * @description Player who owns it; null if neither.
              */
             owner: (0 | 1) | null;
         };
@@ -433,12 +433,12 @@ export interface components {
             game: string;
             /**
              * Position
-             * @description The position, as the game writes it.
+             * @description Position, as the game writes it.
              */
             position: string;
             /**
              * Notes
-             * @description What of it is not as it was written.
+             * @description Parts of the position that were not read as they were written.
              * @default []
              */
             notes?: string[];
@@ -446,7 +446,7 @@ export interface components {
             depth: number;
             /**
              * Lines
-             * @description Lines of play; null if the limit came first.
+             * @description Number of lines of play; null if not finished.
              */
             lines: number | null;
             /** Seconds */
@@ -460,17 +460,17 @@ export interface components {
         };
         /**
          * EdgeView
-         * @description An edge of the board that stones connect.
+         * @description An edge of the board for stones to connect.
          */
         EdgeView: {
             /**
              * Owner
-             * @description Whose it is; null if it is both players'.
+             * @description Player who owns it; null if both do.
              */
             owner: (0 | 1) | null;
             /**
              * Cells
-             * @description The cells along it, from one end to the other.
+             * @description Cells along it, from one end to the other.
              */
             cells: number[];
         };
@@ -480,29 +480,29 @@ export interface components {
             game: string;
             /**
              * Position
-             * @description The position, as the game writes it.
+             * @description Position, as the game writes it.
              */
             position: string;
             /**
              * Notes
-             * @description What of it is not as it was written.
+             * @description Parts of the position that were not read as they were written.
              * @default []
              */
             notes?: string[];
             /**
              * Value
-             * @description The estimate for the mover.
+             * @description Static evaluation for the mover.
              */
             value: number;
         };
         /**
          * EvaluateRequest
-         * @description The static estimate, without any search.
+         * @description A static evaluation, without a search.
          */
         EvaluateRequest: {
             /**
              * Position
-             * @description In the game's own notation; left out, the start.
+             * @description Position in the game's own notation; the starting position by default.
              * @default
              */
             position?: string;
@@ -511,7 +511,7 @@ export interface components {
         };
         /**
          * Failed
-         * @description A question that cannot be answered.
+         * @description A request that cannot be answered.
          */
         Failed: {
             /**
@@ -523,7 +523,7 @@ export interface components {
             detail: string;
             /**
              * Where
-             * @description Such as body.depth, or path.game.
+             * @description Place in the request, such as body.depth or path.game.
              */
             where: string | null;
             /**
@@ -534,7 +534,7 @@ export interface components {
         };
         /**
          * GameView
-         * @description A game that can be asked about.
+         * @description A game of the service.
          */
         GameView: {
             /** Name */
@@ -543,12 +543,12 @@ export interface components {
             about: string;
             /**
              * Variants
-             * @description How variants are written, if there are any. They follow the name after a colon: connect4:8x7.
+             * @description How to write variants, if there are any. They follow the name after a colon: connect4:8x7.
              */
             variants: string;
             /**
              * Examples
-             * @description Some of its variants.
+             * @description Examples of variants.
              */
             examples: string[];
             /** Start */
@@ -559,32 +559,32 @@ export interface components {
             solvable: boolean;
             /**
              * Tablebase
-             * @description Whether there is a tablebase of it.
+             * @description Whether the service has its tablebase.
              */
             tablebase: boolean;
             /**
              * Decisive
-             * @description Whether only who wins, and how soon, matters.
+             * @description Whether only the winner, and how soon, matters.
              */
             decisive: boolean;
             /**
              * Limit
-             * @description No value is further from zero.
+             * @description Largest absolute value of a position.
              */
             limit: number;
             /**
              * Unit
-             * @description An advantage that matters, as it is estimated.
+             * @description Evaluation of an advantage that matters, such as a pawn.
              */
             unit: number | null;
             /**
              * Repetitions
-             * @description How often a position has to occur for a draw, if it can occur again.
+             * @description Occurrences of a position that make a draw; null if positions cannot recur.
              */
             repetitions: number | null;
             /**
              * Evaluations
-             * @description The names of its other estimates.
+             * @description Names of evaluations to choose from.
              */
             evaluations: string[];
         };
@@ -594,12 +594,12 @@ export interface components {
             games: components["schemas"]["GameView"][];
             /**
              * Levels
-             * @description The levels that move, from the weakest on.
+             * @description Levels of play, weakest first.
              */
             levels: string[];
             /**
              * Compiled
-             * @description Those that answer without being compiled first.
+             * @description Games that answer without compiling first.
              */
             compiled: string[];
         };
@@ -620,30 +620,30 @@ export interface components {
             engines: number;
             /**
              * Megabytes
-             * @description What the engines may take now.
+             * @description Memory that the current engines may take, in MiB.
              */
             megabytes: number;
             /**
              * Room
-             * @description The most that they may take.
+             * @description Memory that all engines together may take, in MiB.
              */
             room: number;
             /**
              * Games
-             * @description The games that are compiled; each variant is a game.
+             * @description Number of compiled games; each variant is a game.
              */
             games: number;
             /**
              * Most Games
-             * @description The most games that may be compiled.
+             * @description Limit on compiled games.
              */
             most_games: number;
         };
         /**
-         * Iterated
-         * @description A depth was completed, or (bound 1 or -1) its score is at least or at most this.
+         * DepthDone
+         * @description A completed depth, or a lower (`bound` 1) or upper bound (-1) on its score.
          */
-        Iterated: {
+        DepthDone: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -669,7 +669,7 @@ export interface components {
         };
         /**
          * IterationView
-         * @description A depth that was completed; nodes and seconds are all until then.
+         * @description A completed depth; nodes and seconds are totals so far.
          */
         IterationView: {
             /** Depth */
@@ -685,7 +685,7 @@ export interface components {
         };
         /**
          * LevelRequest
-         * @description A move of a level.
+         * @description A request for a move by a level.
          * @example {
          *       "level": "hard",
          *       "position": "44"
@@ -694,32 +694,32 @@ export interface components {
         LevelRequest: {
             /**
              * Position
-             * @description In the game's own notation; left out, the start.
+             * @description Position in the game's own notation; the starting position by default.
              * @default
              */
             position?: string;
             /**
              * Level
-             * @description From the weakest on.
+             * @description Level of play, weakest first.
              * @default medium
              * @enum {string}
              */
             level?: "easy" | "medium" | "hard" | "expert";
             /**
              * Seed
-             * @description The same for all moves of a game.
+             * @description Random seed; the same for all moves of a game.
              * @default 0
              */
             seed?: number;
             /**
              * Seconds
-             * @description At most so many seconds.
+             * @description Time limit in seconds.
              */
             seconds?: number | null;
         };
         /**
          * LimitsView
-         * @description The limits that held: those asked for, or the lower ones of the service.
+         * @description The limits that applied: the requested ones, or the service's own where they are lower.
          */
         LimitsView: {
             /** Depth */
@@ -737,7 +737,7 @@ export interface components {
         };
         /**
          * LineView
-         * @description A move, its score for the mover, and the best play that begins with it.
+         * @description A move, its score for the mover, and the principal variation that begins with it.
          */
         LineView: {
             /** Move */
@@ -746,12 +746,12 @@ export interface components {
             value: number;
             /**
              * Verdict
-             * @description For the mover, where the score is no estimate.
+             * @description Result for the mover; null for an estimate.
              */
             verdict: ("win" | "draw" | "loss") | null;
             /**
              * Distance
-             * @description Plies to the end of the game, if it is foreseen.
+             * @description Plies to the end of the game, where known.
              */
             distance: number | null;
             /** Pv */
@@ -763,17 +763,17 @@ export interface components {
             move: string;
             /**
              * Position
-             * @description The position that it leads to.
+             * @description Position that it leads to.
              */
             position: string;
             /**
              * Again
-             * @description Whether the same player moves there.
+             * @description Whether the same player moves again.
              */
             again: boolean;
             /**
              * Changes
-             * @description The cells that it changes, and what stands there afterwards.
+             * @description Cells that it changes, each with its new content.
              */
             changes: [
                 number,
@@ -782,19 +782,19 @@ export interface components {
         };
         /**
          * Moved
-         * @description A move that a level chooses.
+         * @description A move chosen by a level.
          */
         Moved: {
             /** Game */
             game: string;
             /**
              * Position
-             * @description The position, as the game writes it.
+             * @description Position, as the game writes it.
              */
             position: string;
             /**
              * Notes
-             * @description What of it is not as it was written.
+             * @description Parts of the position that were not read as they were written.
              * @default []
              */
             notes?: string[];
@@ -804,7 +804,7 @@ export interface components {
             move: string;
             /**
              * Value
-             * @description Its score for the mover, if it was searched.
+             * @description Score for the mover, if it was searched.
              */
             value: number | null;
             /** Pv */
@@ -820,12 +820,12 @@ export interface components {
         };
         /**
          * NodeView
-         * @description A position as a search saw it; scores are for the player to move at the root.
+         * @description A node of a search tree; scores are for the player to move at the root.
          */
         NodeView: {
             /**
              * Move
-             * @description That led here; empty at the root.
+             * @description Move that leads here; empty at the root.
              */
             move: string;
             /** Position */
@@ -839,12 +839,12 @@ export interface components {
             ply: number;
             /**
              * Depth
-             * @description The plies left.
+             * @description Remaining depth in plies.
              */
             depth: number;
             /**
              * Window
-             * @description Alpha and beta.
+             * @description Search window: alpha and beta.
              */
             window: [
                 number | null,
@@ -854,7 +854,7 @@ export interface components {
             value: number;
             /**
              * Score
-             * @description The value as people read it.
+             * @description Value as text.
              */
             score: string;
             /**
@@ -871,19 +871,19 @@ export interface components {
             best: string | null;
             /**
              * Principal
-             * @description It is on the line of best play.
+             * @description Whether it is on the principal variation.
              */
             principal: boolean;
             /**
              * Reason
-             * @description Why the search went no further here.
+             * @description Why the search went no deeper here.
              */
             reason: string;
             /** Notes */
             notes: string[];
             /**
              * Nodes
-             * @description Visited here and below.
+             * @description Nodes visited here and below.
              */
             nodes: number;
             /** Searches */
@@ -892,12 +892,12 @@ export interface components {
             children: components["schemas"]["NodeView"][];
             /**
              * More
-             * @description Children that are not shown,
+             * @description Number of children that are not shown.
              */
             more: number;
             /**
              * More Nodes
-             * @description and the nodes visited there.
+             * @description Nodes visited below children that are not shown.
              */
             more_nodes: number;
             /** Unsearched */
@@ -905,12 +905,12 @@ export interface components {
         };
         /**
          * OutcomeView
-         * @description What chance may do.
+         * @description An outcome of chance.
          */
         OutcomeView: {
             /**
              * Text
-             * @description The outcome in words, such as a roll of dice.
+             * @description Outcome in words, such as a roll of dice.
              */
             text: string;
             /** Probability */
@@ -919,13 +919,13 @@ export interface components {
             position: string;
             /**
              * Again
-             * @description Whether the player to move is the same.
+             * @description Whether the player to move stays the same.
              */
             again: boolean;
         };
         /**
          * PerftRequest
-         * @description A count of the lines of play.
+         * @description A perft: the number of lines of play to a depth.
          * @example {
          *       "depth": 6,
          *       "position": ""
@@ -934,7 +934,7 @@ export interface components {
         PerftRequest: {
             /**
              * Position
-             * @description In the game's own notation; left out, the start.
+             * @description Position in the game's own notation; the starting position by default.
              * @default
              */
             position?: string;
@@ -942,69 +942,69 @@ export interface components {
             depth: number;
             /**
              * Bulk
-             * @description Count the last moves without making them.
+             * @description Whether to count the last moves without making them.
              * @default true
              */
             bulk?: boolean;
             /**
              * Seconds
-             * @description At most so many seconds.
+             * @description Time limit in seconds.
              */
             seconds?: number | null;
         };
         /**
          * PositionView
-         * @description A position, and what can happen there.
+         * @description A position, with its legal moves and chance outcomes.
          */
         PositionView: {
             /** Game */
             game: string;
             /**
              * Position
-             * @description The position, as the game writes it.
+             * @description Position, as the game writes it.
              */
             position: string;
             /**
              * Notes
-             * @description What of it is not as it was written.
+             * @description Parts of the position that were not read as they were written.
              * @default []
              */
             notes?: string[];
             /**
              * Board
-             * @description As people see it, in lines of text.
+             * @description Board as lines of text.
              */
             board: string;
             /**
              * Cells
-             * @description The number of the content of each cell, if the game declares a board.
+             * @description Content of each cell, as an index into `contents`; null without a board.
              */
             cells: number[] | null;
             /**
              * Caption
-             * @description What there is to see beside the cells.
+             * @description Text to show with the board, such as the player to move.
              */
             caption: string;
             /**
              * Player
-             * @description The player to move, where the position says it.
+             * @description Player to move, if the position tells it.
              */
             player: (0 | 1) | null;
             /**
              * Recurrence
-             * @description Equal where positions are the same for the rule of repetition.
+             * @description Key that is equal for positions that the repetition rule treats as equal.
              */
             recurrence: string | null;
             /** Over */
             over: boolean;
             /**
              * Value
-             * @description If the game is over: what the mover has.
+             * @description Result for the mover, if the game is over.
              */
             value: number | null;
             /**
              * Meaning
-             * @description If the game is over: the result in words.
+             * @description Result in words, if the game is over.
              */
             meaning: string;
             /** Moves */
@@ -1014,7 +1014,7 @@ export interface components {
         };
         /**
          * Progressed
-         * @description How far a proof is; told every second.
+         * @description The progress of a proof, reported every second.
          */
         Progressed: {
             /**
@@ -1024,10 +1024,13 @@ export interface components {
             event: "progress";
             /**
              * Lower
-             * @description What is proven by now.
+             * @description Proven lower bound so far.
              */
             lower: number | null;
-            /** Upper */
+            /**
+             * Upper
+             * @description Proven upper bound so far.
+             */
             upper: number | null;
             /** Nodes */
             nodes: number;
@@ -1035,13 +1038,13 @@ export interface components {
             seconds: number;
             /**
              * Fill
-             * @description The part of the table that is in use.
+             * @description Fraction of the table in use.
              */
             fill: number;
         };
         /**
          * RootMoveView
-         * @description A move of the root, as playouts that began with it have shown it.
+         * @description A root move, with the statistics of its playouts.
          */
         RootMoveView: {
             /** Move */
@@ -1050,32 +1053,35 @@ export interface components {
             visits: number;
             /**
              * Win Rate
-             * @description The expected points of the mover.
+             * @description Expected points of the mover.
              */
             win_rate: number | null;
             /**
              * Value
-             * @description The same as a score; null without playouts.
+             * @description Win rate as a score; null without playouts.
              */
             value: number | null;
             /**
              * Prior
-             * @description How promising it looked before the first playout.
+             * @description Prior of the move, before the first playout.
              */
             prior: number;
             /**
              * Lower
-             * @description What is proven of its value.
+             * @description Proven lower bound of its value.
              */
             lower: number;
-            /** Upper */
+            /**
+             * Upper
+             * @description Proven upper bound of its value.
+             */
             upper: number;
         };
         /**
          * SearchRequest
-         * @description A search by alpha-beta, or of a tree by playouts; without a limit it takes one second.
+         * @description A search by alpha-beta or Monte Carlo tree search; without a limit it takes one second.
          *
-         *     The engine `auto` is the one of them that does better in a trial of a quarter of the time; a
+         *     The engine `auto` is whichever does better in a trial, which takes a quarter of the time; a
          *     session keeps that choice.
          * @example {
          *       "depth": 8,
@@ -1086,148 +1092,148 @@ export interface components {
         SearchRequest: {
             /**
              * Position
-             * @description In the game's own notation; left out, the start.
+             * @description Position in the game's own notation; the starting position by default.
              * @default
              */
             position?: string;
             /**
              * Nodes
-             * @description At most so many nodes.
+             * @description Maximum number of nodes.
              */
             nodes?: number | null;
             /**
              * Seconds
-             * @description At most so many seconds.
+             * @description Time limit in seconds.
              */
             seconds?: number | null;
             /**
              * Table
-             * @description A table of at most so many MiB.
+             * @description Maximum size of the transposition table in MiB.
              */
             table?: number | null;
             /**
              * Session
-             * @description A word of your own, best a random one: questions of one session build on what earlier ones stored. Without it each begins with empty tables.
+             * @description Name of the client's choice, preferably random. Requests of one session build on what earlier ones stored; without a session, each starts with empty tables.
              * @default
              */
             session?: string;
             /**
+             * Selection
+             * @description Selection policy (mcts only).
+             */
+            selection?: ("uct" | "puct") | null;
+            /**
+             * Priors
+             * @description Source of the move priors of PUCT (mcts only).
+             */
+            priors?: ("uniform" | "order" | "evaluation") | null;
+            /**
+             * Exploration
+             * @description Weight of exploration (mcts only).
+             */
+            exploration?: number | null;
+            /**
+             * Rave
+             * @description Number of playouts up to which RAVE outweighs them (mcts only).
+             */
+            rave?: number | null;
+            /**
+             * Minimax
+             * @description Weight of minimax evaluations against playouts (mcts only).
+             */
+            minimax?: number | null;
+            /**
+             * Rollouts
+             * @description Rollout policy beyond the tree (mcts only).
+             */
+            rollouts?: ("uniform" | "order" | "bounds") | null;
+            /**
+             * Cut After
+             * @description Plies after which a rollout ends with an evaluation (mcts only).
+             */
+            cut_after?: number | null;
+            /**
              * Engine
-             * @description By alpha-beta, by Monte Carlo tree search, or by the better one in a trial.
+             * @description Alpha-beta, Monte Carlo tree search, or whichever does better in a trial.
              * @default alphabeta
              * @enum {string}
              */
             engine?: "alphabeta" | "mcts" | "auto";
             /**
              * Depth
-             * @description At most so many plies (alphabeta).
+             * @description Maximum depth in plies (alphabeta only).
              */
             depth?: number | null;
             /**
              * Playouts
-             * @description At most so many playouts (mcts).
+             * @description Maximum number of playouts (mcts only).
              */
             playouts?: number | null;
             /**
              * Lines
-             * @description The best so many moves.
+             * @description Number of best moves to return.
              * @default 1
              */
             lines?: number;
             /**
              * Moves
-             * @description The only moves to choose from.
+             * @description Moves to choose from; all legal moves by default.
              */
             moves?: string[] | null;
             /**
              * History
-             * @description The positions of the game before, in order.
+             * @description Earlier positions of the game, oldest first.
              * @default []
              */
             history?: string[];
             /**
              * Seed
-             * @description Choose among equal moves by this number.
+             * @description Random seed for choosing among equal moves.
              */
             seed?: number | null;
             /**
              * Evaluation
-             * @description Another of the game's estimates than its usual one.
+             * @description Name of an evaluation to use instead of the default one.
              */
             evaluation?: string | null;
             /**
              * Exact
-             * @description Only techniques that cannot change the score.
+             * @description Whether to use only techniques that cannot change the score.
              * @default false
              */
             exact?: boolean;
             /**
              * Memory
-             * @description A tree of at most so many MiB (mcts).
+             * @description Maximum size of the search tree in MiB (mcts only).
              */
             memory?: number | null;
-            /**
-             * Selection
-             * @description How children are selected (mcts).
-             */
-            selection?: ("uct" | "puct") | null;
-            /**
-             * Priors
-             * @description By what moves look promising to puct (mcts).
-             */
-            priors?: ("uniform" | "order" | "evaluation") | null;
-            /**
-             * Exploration
-             * @description The weight of exploration (mcts).
-             */
-            exploration?: number | null;
-            /**
-             * Rave
-             * @description RAVE counts more up to so many playouts (mcts).
-             */
-            rave?: number | null;
-            /**
-             * Minimax
-             * @description The weight of estimates, by minimax, beside playouts (mcts).
-             */
-            minimax?: number | null;
-            /**
-             * Rollouts
-             * @description How playouts go on beyond the tree (mcts).
-             */
-            rollouts?: ("uniform" | "order" | "bounds") | null;
-            /**
-             * Cut After
-             * @description Rollouts longer than so many plies are estimated (mcts).
-             */
-            cut_after?: number | null;
         };
         /**
          * Searched
-         * @description What a search found.
+         * @description The result of a search.
          */
         Searched: {
             /** Game */
             game: string;
             /**
              * Position
-             * @description The position, as the game writes it.
+             * @description Position, as the game writes it.
              */
             position: string;
             /**
              * Notes
-             * @description What of it is not as it was written.
+             * @description Parts of the position that were not read as they were written.
              * @default []
              */
             notes: string[];
             /**
              * Value
-             * @description The score for the mover.
+             * @description Score for the mover.
              */
             value: number;
             /**
              * Win Rate
-             * @description Of mcts: the expected points of the mover.
+             * @description Expected points of the mover (mcts only).
              */
             win_rate: number | null;
             /** Meaning */
@@ -1242,13 +1248,13 @@ export interface components {
             lines: components["schemas"]["LineView"][];
             /**
              * Moves
-             * @description Of mcts: all moves, the best first.
+             * @description All moves, best first (mcts only).
              * @default []
              */
             moves: components["schemas"]["RootMoveView"][];
             /**
              * Playouts
-             * @description Random games that mcts has played.
+             * @description Number of playouts (mcts only).
              * @default 0
              */
             playouts: number;
@@ -1256,13 +1262,13 @@ export interface components {
             depth: number;
             /**
              * Why
-             * @description Why this engine, where auto was asked for, or a proof was tried.
+             * @description Reason for the choice of engine, with auto or after an attempted proof.
              * @default
              */
             why: string;
             /**
              * Iterations
-             * @description Depths completed; none of mcts.
+             * @description Completed depths; empty for mcts.
              * @default []
              */
             iterations: components["schemas"]["IterationView"][];
@@ -1276,14 +1282,14 @@ export interface components {
             seconds: number;
             /**
              * Reason
-             * @description Why it ended: depth limit, proven, time limit, stopped ...
+             * @description Why it ended: depth limit, proven, time limit, stopped, ...
              */
             reason: string;
             limits: components["schemas"]["LimitsView"];
         };
         /**
          * SetupRequest
-         * @description A board, cell by cell.
+         * @description A board, given cell by cell.
          * @example {
          *       "cells": [
          *         1,
@@ -1301,19 +1307,19 @@ export interface components {
         SetupRequest: {
             /**
              * Cells
-             * @description The number of the content of each cell.
+             * @description Content of each cell, as an index into `contents`.
              */
             cells: number[];
             /**
              * Mover
-             * @description Who is to move, as `players` names them.
+             * @description Player to move, as a key of `players`.
              * @default
              */
             mover?: string;
         };
         /**
          * SolveRequest
-         * @description A proof of the value, or the answer whether it is at least so much.
+         * @description A proof of the value, or of whether it is at least a given number.
          * @example {
          *       "position": "44444326555535"
          *     }
@@ -1321,71 +1327,71 @@ export interface components {
         SolveRequest: {
             /**
              * Position
-             * @description In the game's own notation; left out, the start.
+             * @description Position in the game's own notation; the starting position by default.
              * @default
              */
             position?: string;
             /**
              * Nodes
-             * @description At most so many nodes.
+             * @description Maximum number of nodes.
              */
             nodes?: number | null;
             /**
              * Seconds
-             * @description At most so many seconds.
+             * @description Time limit in seconds.
              */
             seconds?: number | null;
             /**
              * Table
-             * @description A table of at most so many MiB.
+             * @description Maximum size of the transposition table in MiB.
              */
             table?: number | null;
             /**
              * Session
-             * @description A word of your own, best a random one: questions of one session build on what earlier ones stored. Without it each begins with empty tables.
+             * @description Name of the client's choice, preferably random. Requests of one session build on what earlier ones stored; without a session, each starts with empty tables.
              * @default
              */
             session?: string;
             /**
              * Weak
-             * @description Prove only who wins: 1 the mover, 0 nobody, -1.
+             * @description Whether to prove only who wins: 1 for the mover, 0 for nobody, -1 for the opponent.
              * @default false
              */
             weak?: boolean;
             /**
              * Engine
-             * @description By alpha-beta, by proof numbers, or by the first that proves it.
+             * @description Alpha-beta, proof-number search, or whichever finishes first.
              * @default alphabeta
              * @enum {string}
              */
             engine?: "alphabeta" | "pn" | "auto";
             /**
              * At Least
-             * @description Ask only whether the value is at least this: see `answer`.
+             * @description Bound to test instead of proving the value: see `answer`.
              */
             at_least?: number | null;
         };
         /**
          * Solved
-         * @description What is known of a value: the truth is always within lower and upper.
+         * @description The result of a proof, finished or not; the value is always within lower and upper.
          */
         Solved: {
             /** Game */
             game: string;
             /**
              * Position
-             * @description The position, as the game writes it.
+             * @description Position, as the game writes it.
              */
             position: string;
             /**
              * Notes
-             * @description What of it is not as it was written.
+             * @description Parts of the position that were not read as they were written.
              * @default []
              */
             notes?: string[];
             /**
              * Value
-             * @description The value for the mover; null if it is not proven.
+             * @description Value for the mover; null if not proven.
              */
             value: number | null;
             /** Meaning */
@@ -1400,19 +1406,19 @@ export interface components {
             weak: boolean;
             /**
              * At Least
-             * @description What was asked: is the value at least so much?
+             * @description Bound of the request, if it had one.
              */
             at_least: number | null;
             /**
              * Answer
-             * @description The answer to that; null if it is not known.
+             * @description Whether the value is at least `at_least`; null if unknown.
              */
             answer: boolean | null;
             /** Best Move */
             best_move: string | null;
             /**
              * Scores
-             * @description Of each move, if analysed.
+             * @description Value of each move (analyse only).
              */
             scores: {
                 [key: string]: number | null;
@@ -1430,29 +1436,29 @@ export interface components {
             reason: string;
             /**
              * Engine
-             * @description What proved it: alphabeta or pn.
+             * @description Engine that found this: alphabeta or pn.
              */
             engine: string;
             /**
              * Target
-             * @description Of pn, unfinished: is the value at least so much?
+             * @description Bound that an unfinished pn was testing: is the value at least this?
              */
             target: number | null;
             /**
              * Numbers
-             * @description Its proof number and its disproof number.
+             * @description Proof and disproof number of `target`.
              */
             numbers: number[] | null;
             /**
              * Why
-             * @description Why this engine, where auto was asked for.
+             * @description Reason for the choice of engine, with auto.
              */
             why: string;
             limits: components["schemas"]["LimitsView"];
         };
         /**
          * Started
-         * @description A search has begun: it waits no more.
+         * @description The search has left the queue and begun.
          */
         Started: {
             /**
@@ -1464,7 +1470,7 @@ export interface components {
         };
         /**
          * Streamed
-         * @description The last line of a stream: what the same question gets without one.
+         * @description The last event of a stream: the answer to the same request without a stream.
          */
         Streamed: {
             /**
@@ -1477,7 +1483,7 @@ export interface components {
         };
         /**
          * TableView
-         * @description How a search used its table.
+         * @description Statistics of the transposition table.
          */
         TableView: {
             /** Probes */
@@ -1493,12 +1499,12 @@ export interface components {
         };
         /**
          * TreeRequest
-         * @description A search in plain Python, whose tree is kept; all but the last depth is forgotten.
+         * @description A search in plain Python that records its tree; only the last depth is kept.
          */
         TreeRequest: {
             /**
              * Position
-             * @description In the game's own notation; left out, the start.
+             * @description Position in the game's own notation; the starting position by default.
              * @default
              */
             position?: string;
@@ -1509,51 +1515,51 @@ export interface components {
             depth?: number;
             /**
              * Search
-             * @description The search with its techniques, or a plain one.
+             * @description Search with all its techniques, or a plain one.
              * @default search
              * @enum {string}
              */
             search?: "search" | "alphabeta" | "minimax";
             /**
              * Exact
-             * @description Only techniques that cannot change the score.
+             * @description Whether to use only techniques that cannot change the score.
              * @default false
              */
             exact?: boolean;
             /**
              * Plies
-             * @description Show so many plies of the tree, ...
+             * @description Number of plies to show.
              * @default 3
              */
             plies?: number;
             /**
              * Width
-             * @description ... at most so many children of a node, ...
+             * @description Maximum number of children to show for a node.
              * @default 12
              */
             width?: number;
             /**
              * Size
-             * @description ... and at most so many nodes.
+             * @description Maximum number of nodes to show.
              * @default 200
              */
             size?: number;
         };
         /**
          * TreeView
-         * @description The tree that a search visited, as far as it is shown.
+         * @description The shown part of the tree that a search visited.
          */
         TreeView: {
             /** Game */
             game: string;
             /**
              * Position
-             * @description The position, as the game writes it.
+             * @description Position, as the game writes it.
              */
             position: string;
             /**
              * Notes
-             * @description What of it is not as it was written.
+             * @description Parts of the position that were not read as they were written.
              * @default []
              */
             notes?: string[];
@@ -1575,7 +1581,7 @@ export interface components {
         };
         /**
          * UnsearchedView
-         * @description Moves of a node that were not searched, and the reason.
+         * @description Moves of a node that were not searched, and the reason why.
          */
         UnsearchedView: {
             /** Reason */
@@ -1585,7 +1591,7 @@ export interface components {
         };
         /**
          * ErrorBody
-         * @description What was wrong, and where in the request.
+         * @description An error: its kind, a message, and its place in the request.
          */
         ErrorBody: {
             /**
@@ -1597,7 +1603,7 @@ export interface components {
             detail: string;
             /**
              * Where
-             * @description Such as body.depth, or path.game.
+             * @description Place in the request, such as body.depth or path.game.
              */
             where: string | null;
         };
@@ -1619,7 +1625,7 @@ export type Failed = components['schemas']['Failed'];
 export type GameView = components['schemas']['GameView'];
 export type Games = components['schemas']['Games'];
 export type Health = components['schemas']['Health'];
-export type Iterated = components['schemas']['Iterated'];
+export type DepthDone = components['schemas']['DepthDone'];
 export type IterationView = components['schemas']['IterationView'];
 export type LevelRequest = components['schemas']['LevelRequest'];
 export type LimitsView = components['schemas']['LimitsView'];
@@ -1664,7 +1670,7 @@ export interface operations {
                     "application/json": components["schemas"]["Games"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1673,7 +1679,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1689,7 +1695,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -1705,7 +1711,7 @@ export interface operations {
                     "application/json": components["schemas"]["GameView"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1714,7 +1720,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1723,7 +1729,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1732,7 +1738,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1748,7 +1754,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -1764,7 +1770,7 @@ export interface operations {
                     "application/json": components["schemas"]["BoardView"] | null;
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1773,7 +1779,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1782,7 +1788,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1791,7 +1797,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1805,12 +1811,12 @@ export interface operations {
     show_position_games__game__position_get: {
         parameters: {
             query?: {
-                /** @description In the game's own notation; left out, the start. */
+                /** @description Position in the game's own notation; the starting position by default. */
                 position?: string;
             };
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -1826,7 +1832,7 @@ export interface operations {
                     "application/json": components["schemas"]["PositionView"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1835,7 +1841,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1844,7 +1850,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1853,7 +1859,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1869,7 +1875,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -1889,7 +1895,7 @@ export interface operations {
                     "application/json": components["schemas"]["PositionView"];
                 };
             };
-            /** @description The body cannot be read. */
+            /** @description The body cannot be parsed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1898,7 +1904,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1907,7 +1913,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1925,7 +1931,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game do not allow this question. */
+            /** @description The game does not support this request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1943,7 +1949,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1952,7 +1958,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1968,7 +1974,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -1988,7 +1994,7 @@ export interface operations {
                     "application/json": components["schemas"]["Searched"];
                 };
             };
-            /** @description The body cannot be read. */
+            /** @description The body cannot be parsed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1997,7 +2003,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2006,7 +2012,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2024,7 +2030,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game do not allow this question. */
+            /** @description The game does not support this request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2042,7 +2048,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2051,7 +2057,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2060,10 +2066,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many searches, or the service is about to start or to end. */
+            /** @description Too many searches or games, or the service is starting or stopping. */
             503: {
                 headers: {
-                    /** @description When to try again, in seconds. */
+                    /** @description Seconds to wait before retrying. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2078,7 +2084,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -2098,7 +2104,7 @@ export interface operations {
                     "application/json": components["schemas"]["Solved"];
                 };
             };
-            /** @description The body cannot be read. */
+            /** @description The body cannot be parsed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2107,7 +2113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2116,7 +2122,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2134,7 +2140,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game do not allow this question. */
+            /** @description The game does not support this request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2152,7 +2158,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2161,7 +2167,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2170,10 +2176,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many searches, or the service is about to start or to end. */
+            /** @description Too many searches or games, or the service is starting or stopping. */
             503: {
                 headers: {
-                    /** @description When to try again, in seconds. */
+                    /** @description Seconds to wait before retrying. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2188,7 +2194,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -2208,7 +2214,7 @@ export interface operations {
                     "application/json": components["schemas"]["Solved"];
                 };
             };
-            /** @description The body cannot be read. */
+            /** @description The body cannot be parsed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2217,7 +2223,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2226,7 +2232,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2244,7 +2250,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game do not allow this question. */
+            /** @description The game does not support this request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2262,7 +2268,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2271,7 +2277,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2280,10 +2286,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many searches, or the service is about to start or to end. */
+            /** @description Too many searches or games, or the service is starting or stopping. */
             503: {
                 headers: {
-                    /** @description When to try again, in seconds. */
+                    /** @description Seconds to wait before retrying. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2298,7 +2304,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -2318,7 +2324,7 @@ export interface operations {
                     "application/json": components["schemas"]["Counted"];
                 };
             };
-            /** @description The body cannot be read. */
+            /** @description The body cannot be parsed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2327,7 +2333,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2336,7 +2342,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2354,7 +2360,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game do not allow this question. */
+            /** @description The game does not support this request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2372,7 +2378,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2381,7 +2387,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2390,10 +2396,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many searches, or the service is about to start or to end. */
+            /** @description Too many searches or games, or the service is starting or stopping. */
             503: {
                 headers: {
-                    /** @description When to try again, in seconds. */
+                    /** @description Seconds to wait before retrying. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2408,7 +2414,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -2428,7 +2434,7 @@ export interface operations {
                     "application/json": components["schemas"]["Moved"];
                 };
             };
-            /** @description The body cannot be read. */
+            /** @description The body cannot be parsed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2437,7 +2443,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2446,7 +2452,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2464,7 +2470,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game do not allow this question. */
+            /** @description The game does not support this request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2482,7 +2488,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2491,7 +2497,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2500,10 +2506,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many searches, or the service is about to start or to end. */
+            /** @description Too many searches or games, or the service is starting or stopping. */
             503: {
                 headers: {
-                    /** @description When to try again, in seconds. */
+                    /** @description Seconds to wait before retrying. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2518,7 +2524,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -2538,7 +2544,7 @@ export interface operations {
                     "application/json": components["schemas"]["TreeView"];
                 };
             };
-            /** @description The body cannot be read. */
+            /** @description The body cannot be parsed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2547,7 +2553,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2556,7 +2562,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2574,7 +2580,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game do not allow this question. */
+            /** @description The game does not support this request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2592,7 +2598,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2601,7 +2607,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2610,10 +2616,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many searches, or the service is about to start or to end. */
+            /** @description Too many searches or games, or the service is starting or stopping. */
             503: {
                 headers: {
-                    /** @description When to try again, in seconds. */
+                    /** @description Seconds to wait before retrying. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2628,7 +2634,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -2648,7 +2654,7 @@ export interface operations {
                     "application/json": components["schemas"]["Estimated"];
                 };
             };
-            /** @description The body cannot be read. */
+            /** @description The body cannot be parsed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2657,7 +2663,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2666,7 +2672,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2693,7 +2699,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2702,7 +2708,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2718,7 +2724,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -2729,16 +2735,16 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Lines of JSON. */
+            /** @description Newline-delimited JSON. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["Iterated"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
+                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["DepthDone"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
                 };
             };
-            /** @description The body cannot be read. */
+            /** @description The body cannot be parsed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2747,7 +2753,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2756,7 +2762,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2774,7 +2780,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game do not allow this question. */
+            /** @description The game does not support this request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2792,7 +2798,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2801,7 +2807,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2810,10 +2816,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many searches, or the service is about to start or to end. */
+            /** @description Too many searches or games, or the service is starting or stopping. */
             503: {
                 headers: {
-                    /** @description When to try again, in seconds. */
+                    /** @description Seconds to wait before retrying. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2828,7 +2834,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -2839,16 +2845,16 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Lines of JSON. */
+            /** @description Newline-delimited JSON. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["Iterated"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
+                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["DepthDone"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
                 };
             };
-            /** @description The body cannot be read. */
+            /** @description The body cannot be parsed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2857,7 +2863,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2866,7 +2872,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2884,7 +2890,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game do not allow this question. */
+            /** @description The game does not support this request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2902,7 +2908,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2911,7 +2917,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2920,10 +2926,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many searches, or the service is about to start or to end. */
+            /** @description Too many searches or games, or the service is starting or stopping. */
             503: {
                 headers: {
-                    /** @description When to try again, in seconds. */
+                    /** @description Seconds to wait before retrying. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2938,7 +2944,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A game, and perhaps a variant. */
+                /** @description Name of a game, with an optional variant after a colon. */
                 game: string;
             };
             cookie?: never;
@@ -2949,16 +2955,16 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Lines of JSON. */
+            /** @description Newline-delimited JSON. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["Iterated"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
+                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["DepthDone"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
                 };
             };
-            /** @description The body cannot be read. */
+            /** @description The body cannot be parsed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2967,7 +2973,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2976,7 +2982,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is no such game, position, move or estimate. */
+            /** @description There is no such game, position, move or evaluation. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2994,7 +3000,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game do not allow this question. */
+            /** @description The game does not support this request. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3012,7 +3018,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The request has not the form that is described here. */
+            /** @description The request does not match its schema. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3021,7 +3027,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The rules of the game fail, or something unexpected happened. */
+            /** @description The rules of the game failed, or an unexpected error occurred. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3030,10 +3036,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many searches, or the service is about to start or to end. */
+            /** @description Too many searches or games, or the service is starting or stopping. */
             503: {
                 headers: {
-                    /** @description When to try again, in seconds. */
+                    /** @description Seconds to wait before retrying. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3061,7 +3067,7 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3070,7 +3076,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It starts, or is about to end. */
+            /** @description The service is starting or stopping. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3099,7 +3105,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The host, or the page that asks, is not allowed. */
+            /** @description The host or the origin of the request is not allowed. */
             403: {
                 headers: {
                     [name: string]: unknown;

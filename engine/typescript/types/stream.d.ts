@@ -1,9 +1,9 @@
 /**
- * A search that is told while it runs; it begins when the first event is asked for.
+ * A search that reports while it runs; it starts when the first event is requested.
  *
- * Whoever leaves the loop ends the search.  The loop throws a {@link ServiceError} if the service
- * refuses the question, a {@link ConnectionError} if the connection is lost before the result, and
- * the signal's reason if it is aborted.
+ * Leaving the loop ends the search.  The loop throws a {@link ServiceError} if the service refuses
+ * the request, a {@link ConnectionError} if the connection is lost before the result, and the
+ * signal's reason if it is aborted.
  *
  * @template {keyof Streams} Kind
  * @implements {AsyncIterable<StreamEvent<Kind>>}
@@ -11,23 +11,23 @@
 export class Stream<Kind extends keyof Streams> implements AsyncIterable<StreamEvent<Kind>> {
     /**
      * @param {() => Socket} connect
-     * @param {string} url - The address, for errors.
+     * @param {string} url - The address, for error messages.
      * @param {string} question - The message that starts the search.
      * @param {AbortSignal} [signal]
      */
     constructor(connect: () => Socket, url: string, question: string, signal?: AbortSignal);
-    /** End the search: the stream ends with its result, the best that it has found. */
+    /** End the search; the stream then ends with the best result so far. */
     stop(): void;
     [Symbol.asyncIterator](): AsyncGenerator<StreamEvent<Kind>, void, void>;
     #private;
 }
 /**
- * The questions that can be streamed: their requests, what is told meanwhile, and their answers.
+ * The requests that can be streamed, the events until they are answered, and the answers.
  */
 export type Streams = {
     search: {
         request: SearchRequest;
-        meanwhile: Iterated;
+        meanwhile: DepthDone;
         answer: Searched;
     };
     solve: {
@@ -42,15 +42,15 @@ export type Streams = {
     };
 };
 /**
- * An event of a stream: `started` when the search waits no more, an `iteration` for each depth of a
- * search or the `progress` of a proof every second, and at the end the `result`.
+ * An event of a stream: `started` when the search leaves the queue, an `iteration` for each depth of
+ * a search or the `progress` of a proof every second, and finally the `result`.
  */
 export type StreamEvent<Kind extends keyof Streams> = Started | Streams[Kind]["meanwhile"] | {
     event: "result";
     result: Streams[Kind]["answer"];
 };
 /**
- * The part of the standard's WebSocket that is used.
+ * The part of the standard WebSocket interface that streams use.
  */
 export type Socket = {
     readonly readyState: number;
@@ -62,7 +62,7 @@ export type Socket = {
     close(): void;
 };
 import type { SearchRequest } from "../types/schema.js";
-import type { Iterated } from "../types/schema.js";
+import type { DepthDone } from "../types/schema.js";
 import type { Searched } from "../types/schema.js";
 import type { SolveRequest } from "../types/schema.js";
 import type { Progressed } from "../types/schema.js";

@@ -1,19 +1,19 @@
-/** The analysis of a position: a search, told as it goes on, and then a proof of every move. */
+/** The analysis of a position: a search, reported as it runs, then a proof of every move. */
 
 import { byScore } from "./values.js";
 
 const MOST_LINES = 256;
 const SLOW = 1500;
 
-/** A word that nobody guesses, for the tables of this page's searches. */
+/** An unguessable name for the session whose tables this page's searches share. */
 const SESSION = Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join("");
 
 /**
- * Analyses positions, one at a time.  What is known is `known.get(position)`:
+ * Analyses positions, one at a time.  `known.get(position)` holds the results so far:
  * `{engine, scores, best, phase, depth, nodes, seconds, lower, upper, why, done}`, where `scores`
- * has for each move `{move, value, verdict, distance, pv}`, and `best` the best moves, unless all
- * are.
- * Listeners are told of each "change".
+ * maps each move to `{move, value, verdict, distance, pv}`, and `best` is the set of best moves,
+ * empty if all moves are equal.
+ * Dispatches a "change" event on each update.
  */
 export class Analysis extends EventTarget {
   known = new Map();
@@ -25,12 +25,12 @@ export class Analysis extends EventTarget {
     this.searches = searches;
   }
 
-  /** Analyse a position of a game for some seconds by an engine; resolves when that is over. */
+  /** Analyse a position for some seconds with an engine; resolves when the analysis ends. */
   async run(game, view, history, seconds, engine) {
     this.error = null;
     if (view.over || view.chance.length || !view.moves.length) return this.stop();
     let before = this.known.get(view.position);
-    if (before?.engine !== engine) before = null; // scores of two engines do not compare
+    if (before?.engine !== engine) before = null; // scores of different engines are not comparable
     if (before?.done >= seconds) return this.stop();
     const slow = setTimeout(() => this.#wait(true), SLOW);
     const found = { engine, scores: new Map(), depth: 0, ...before, phase: "search", done: 0 };
@@ -47,7 +47,7 @@ export class Analysis extends EventTarget {
       let result = await this.searches.run({ kind: "search", game: game.name, request }, hear);
       if (result === null) return;
       const unheard = result.proven || !found.scores.size;
-      const last = unheard || engine !== "alphabeta"; // the last playouts were not told
+      const last = unheard || engine !== "alphabeta"; // the last playouts were not reported
       if (last) this.#hear(found, { ...result, event: "iteration", bound: 0 }, position);
       found.why = result.why;
       if (game.solvable) {
@@ -81,7 +81,7 @@ export class Analysis extends EventTarget {
     if (event.event === "progress") {
       Object.assign(found, { lower: event.lower, upper: event.upper });
     } else if (event.bound === 0 && event.lines.length) {
-      // Scores of different depths do not compare: those of a whole depth take others' place.
+      // Scores of different depths are not comparable: replace all of them, by a complete depth.
       if (found.engine === "alphabeta" && event.depth < found.depth) return;
       found.depth = event.depth;
       found.scores = new Map(event.lines.map((line) => [line.move, line]));
@@ -91,8 +91,8 @@ export class Analysis extends EventTarget {
   }
 
   /**
-   * Take the values of a proof.  Where they say how soon wins are, they stand for themselves;
-   * where they only say who wins, what the search has said of distances stays.
+   * Take over the values of a proof.  If they tell how soon a win comes, use them alone; if they
+   * only tell who wins, keep the distances that the search found.
    */
   #prove(found, result) {
     const sized = Object.values(result.scores).some((value) => Math.abs(value) > 1);

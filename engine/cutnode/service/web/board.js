@@ -1,4 +1,4 @@
-/** The drawing of a board, from what the game declares, and the pointer and keys on it. */
+/** The drawing of a board as the game declares it, and its handling of pointer and keys. */
 
 import { svg } from "./elements.js";
 
@@ -14,7 +14,7 @@ const MARGIN = 12;
 const NAMES = 46;
 const LETTER = 15;
 const DRAG = 8;
-const LEAST_CELL = 24.5; // pixels, for fingers
+const LEAST_CELL = 24.5; // pixels: large enough for a finger
 const PHONE = 320;
 const CORNER = CELL / Math.sqrt(3);
 const EDGE = 8;
@@ -30,7 +30,7 @@ export class BoardDrawing {
 
   /**
    * Draw in `place`; `onCell(cell, dropped)` is called for each cell that is clicked, or on which
-   * something is dropped, and `onEscape()` to take clicks back.
+   * a piece is dropped, and `onEscape()` to cancel clicks.
    */
   constructor(place, board, { onCell, onEscape, canDrag }) {
     this.board = board;
@@ -54,8 +54,9 @@ export class BoardDrawing {
   }
 
   /**
-   * Show `cells`, the contents; and, by cell: those `last` changed, `chosen`, and possible `next`;
-   * `marks`, `{label, kind, best, words}`; `arrows`, `[from, to]`; and `steps`, numbers of moves.
+   * Show `cells`, the contents, and mark cells: the `last` changed, the `chosen`, and the possible
+   * `next` ones; `marks`, `{label, kind, best, words}` by cell; `arrows`, `[from, to]`; and `steps`,
+   * numbers of moves by cell.
    */
   show({ cells, label, last = [], chosen = [], next = [], marks, arrows = [], steps }) {
     const focused = this.root.contains(document.activeElement);
@@ -91,14 +92,14 @@ export class BoardDrawing {
     }
   }
 
-  /** The middle of a cell, in the units of the drawing. */
+  /** The centre of a cell, in the units of the drawing. */
   centre(cell) {
     const [across, down] = SPACING[this.board.shape];
     const [x, y] = this.board.places[cell];
     return this.flipped ? [-x * across, -y * down] : [x * across, y * down];
   }
 
-  /** The name of a cell: a1, where rows and columns have names of one word each. */
+  /** The name of a cell, such as a1 if rows and columns have names. */
   nameOf(cell) {
     const { places, row_names: rows, column_names: columns } = this.board;
     const [x, y] = places[cell];
@@ -158,7 +159,7 @@ export class BoardDrawing {
     });
   }
 
-  /** The edges that stones connect, in the colours of those whose they are. */
+  /** The edges for stones to connect, in the colours of their owners. */
   #edges(centres) {
     const middle = mean(centres);
     const edges = this.board.edges.map((edge) => {
@@ -188,7 +189,7 @@ export class BoardDrawing {
     });
   }
 
-  /** The class of the colour of a player. */
+  /** The class for a player's colour. */
   #side(owner) {
     const piece = this.board.contents.find((content) => content.owner === owner);
     return SHADES[piece?.name.split(" ")[0]] ?? ["first", "second"][owner];
@@ -198,8 +199,8 @@ export class BoardDrawing {
     const about = this.board.contents[content];
     const hidden = about.symbol.trim() === "";
     const words = [this.nameOf(cell), about.name, mark?.words].filter(Boolean);
-    if (classes.includes("chosen")) words.push("chosen");
-    if (classes.includes("next")) words.push("possible");
+    if (classes.includes("chosen")) words.push("selected");
+    if (classes.includes("next")) words.push("possible move");
     const group = svg("g", {
       class: [...classes, ...(hidden ? ["void"] : []), `tone${this.#tone(cell)}`].join(" "),
       transform: `translate(${x} ${y})`,
@@ -226,13 +227,13 @@ export class BoardDrawing {
     );
   }
 
-  /** Squares take turns in tone on boards of pieces of several kinds, as in chess. */
+  /** Squares alternate in tone on boards with several kinds of pieces, as in chess. */
   #tone(cell) {
     const [x, y] = this.board.places[cell];
     return this.board.shape === "grid" && this.lettered ? (x + y) % 2 : 0;
   }
 
-  /** Return how far below the middle of its place a cell has its middle, and its outline. */
+  /** Return how far the middle of a cell is below its centre, and its outline. */
   #outline(cell) {
     const { shape, lines, places } = this.board;
     if (shape === "grid") return [0, [square(50, 0)]];
@@ -249,7 +250,7 @@ export class BoardDrawing {
     return [0, [svg("circle", { class: "reach", r: 46 }), svg("circle", { class: "outline", r: 13 })]];
   }
 
-  /** Return the drawing of what stands on a cell: a disc, a letter or a glyph, or a number. */
+  /** Draw the content of a cell: a disc, a letter or a glyph, or a number. */
   #content(content) {
     const { symbol, name, glyph, owner } = this.board.contents[content];
     const number = symbol.match(/^\[?(\d+)\]?$/);
@@ -366,7 +367,7 @@ export class BoardDrawing {
   }
 }
 
-/** Return the solid form of a chess piece: its colour says whose it is. */
+/** Return the solid form of a chess piece; its colour shows its owner. */
 function solid(glyph) {
   return glyph.replace(/[♔-♙]/, (piece) => String.fromCodePoint(piece.codePointAt(0) + 6));
 }
@@ -375,7 +376,7 @@ function mean(points) {
   return [0, 1].map((axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length);
 }
 
-/** The direction that is square to a line of cells, away from a point; of one cell, from there. */
+/** The unit normal of a line of cells, pointing away from a point; of one cell, straight away. */
 function normal([x1, y1], [x2, y2], [x, y]) {
   const away = [(x1 + x2) / 2 - x, (y1 + y2) / 2 - y];
   const [across, down] = x1 === x2 && y1 === y2 ? away : [y1 - y2, x2 - x1];
@@ -400,7 +401,7 @@ function polygon(corners, radius, turned) {
   return svg("polygon", { class: "outline", points });
 }
 
-/** The value of a move: in the middle of an empty cell, and below what stands on another. */
+/** The value of a move: in the middle of an empty cell, lower on an occupied one. */
 function chip({ label, kind, best }, low) {
   const width = Math.max(34, 15 * label.length + 14);
   return svg(

@@ -1,11 +1,11 @@
-/** The connection to the service: questions over HTTP, and searches over a WebSocket. */
+/** The connection to the service: requests over HTTP, and searches over a WebSocket. */
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 3000;
 
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** An answer that is an error: its text is the line that the service says. */
+/** An error answer; its message is the one that the service sent. */
 export class ServiceError extends Error {
   constructor(body, status) {
     super(body.detail);
@@ -14,7 +14,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Asks questions.  What fails because the service cannot be reached is asked again when it can. */
+/** Sends requests, and repeats those that could not reach the service once it is back. */
 export class Connection extends EventTarget {
   online = true;
   #recovery = null;
@@ -40,7 +40,7 @@ export class Connection extends EventTarget {
       }
       const body = await response.json().catch(() => undefined);
       if (body === undefined) {
-        const detail = `${path} was answered by no cutnode service (status ${response.status})`;
+        const detail = `${path}: the answer is not from a cutnode service (status ${response.status})`;
         throw new ServiceError({ error: "failure", detail }, response.status);
       }
       if (response.ok) return body;
@@ -49,7 +49,7 @@ export class Connection extends EventTarget {
     }
   }
 
-  /** Wait until the service can be reached; tells listeners ("change") if it could not. */
+  /** Wait until the service can be reached; dispatches "change" whenever `online` changes. */
   recover() {
     this.#recovery ??= this.#recover().finally(() => (this.#recovery = null));
     return this.#recovery;
@@ -75,7 +75,7 @@ export class Connection extends EventTarget {
   }
 }
 
-/** Searches, one at a time: a new one ends the one before, and a lost one begins again. */
+/** Searches, one at a time: a new one ends the previous one, and a lost one starts again. */
 export class Searches {
   #connection;
   #socket = null;
@@ -90,7 +90,7 @@ export class Searches {
 
   /**
    * Search; `hear` is called with each event.  Resolves to the result, or to null if another
-   * search, or `cancel`, came first; rejects with a ServiceError.
+   * search or `cancel` came first; rejects with a ServiceError.
    */
   run(question, hear) {
     this.cancel();
@@ -100,7 +100,7 @@ export class Searches {
     });
   }
 
-  /** End the search that runs, and forget it. */
+  /** End the running search, and forget it. */
   cancel() {
     this.#wanted?.resolve(null);
     this.#wanted = null;
@@ -122,7 +122,7 @@ export class Searches {
     };
   }
 
-  /** Bring what is searched nearer to what is wanted. */
+  /** Send the next message that brings the running search closer to the wanted one. */
   #step() {
     if (this.#socket === null) return;
     if (this.#running === null) {

@@ -5,7 +5,7 @@ import { html } from "./elements.js";
 export class Editor {
   #content = 1;
 
-  /** `parts` are the elements of the form; `change()` is called when the board has changed. */
+  /** `parts` are the elements of the form; `change()` is called whenever the board changes. */
   constructor(parts, { change, finish, cancel }) {
     this.parts = parts;
     this.change = change;
@@ -23,7 +23,7 @@ export class Editor {
     return this.cells !== null;
   }
 
-  /** Begin with a position; `player` is to move there. */
+  /** Start with a position in which `player` is to move. */
   begin(board, cells, player) {
     this.board = board;
     this.cells = [...cells];
@@ -43,7 +43,7 @@ export class Editor {
     this.parts.form.hidden = true;
   }
 
-  /** Put what is chosen on a cell; again, and it is empty. */
+  /** Place the chosen content on a cell; empty the cell if it holds that content already. */
   put(cell) {
     this.cells[cell] = this.cells[cell] === this.#content ? 0 : this.#content;
     this.change();

@@ -1,4 +1,4 @@
-/** Elements of HTML and SVG, in a line each. */
+/** Helpers that create elements of HTML and SVG. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -12,12 +12,12 @@ function filled(element, attributes, children) {
   return element;
 }
 
-/** Make an element of HTML. */
+/** Create an HTML element. */
 export function html(name, attributes = {}, ...children) {
   return filled(document.createElement(name), attributes, children);
 }
 
-/** Make an element of SVG. */
+/** Create an SVG element. */
 export function svg(name, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, name), attributes, children);
 }
@@ -25,9 +25,9 @@ export function svg(name, attributes = {}, ...children) {
 const kept = new WeakMap();
 
 /**
- * Make the children of an element one for each `[key, item]`, in this order.  `make(item)` makes a
- * child for a new key, and `update(child, item)` brings any child up to date: a child whose key
- * stays is the same element, so a click that has begun on it is not lost.
+ * Give an element one child for each `[key, item]`, in this order.  `make(item)` creates the child
+ * of a new key, and `update(child, item)` updates every child.  A child keeps its element as long
+ * as its key stays, so a click that has begun on it is not lost.
  */
 export function keepChildren(place, entries, make, update) {
   const before = kept.get(place) ?? new Map();

@@ -1,15 +1,14 @@
 /**
- * How moves are made with a pointer: which cells a person clicks, one after the other.
+ * How to make moves with a pointer: which cells the user clicks, in order.
  *
- * Nothing of it is declared by games.  A move is known by the cells that it changes: where a stone
- * appears is clicked; where a piece leaves, and then where it comes to; and if several moves are
- * left, the other cells that tell them apart.
+ * Games declare nothing for this.  The cells that a move changes determine its clicks: the cell
+ * where a stone appears; or the cell that a piece leaves, then the cell where it arrives; and if
+ * several moves remain, further cells that tell them apart.
  */
 
 /**
- * Return the gesture of a move: its `first` cells, one of which is clicked; `second`, the cells
- * that may be clicked then, for each of the first (null if one click is enough); and all that are
- * `changed`.
+ * Return the gesture of a move: its `first` cells, one of which is clicked; `second`, for each of
+ * them the cells that may be clicked next (null if one click is enough); and all `changed` cells.
  */
 export function gestureOf(move, cells, contents) {
   const owner = (content) => contents[content].owner;
@@ -20,7 +19,7 @@ export function gestureOf(move, cells, contents) {
   };
 
   if (changes.every((c) => owner(c.before) === null && owner(c.after) === null)) {
-    // Nobody's: seeds that are sown, squares that are covered.
+    // No player owns these: seeds that are sown, squares that are covered.
     const emptied = changes.filter((c) => c.after === 0);
     const filled = changes.filter((c) => c.before === 0);
     return simple(emptied.length ? emptied : filled.length ? filled : changes);
@@ -41,7 +40,7 @@ export function gestureOf(move, cells, contents) {
   return { move, changed, first: left.map((c) => c.cell), second };
 }
 
-/** Return whose pieces move: those of which most arrive somewhere, or else those that vanish. */
+/** Return the player with the most arriving pieces or, if none arrive, the most vanishing ones. */
 function moverOf(changes, owner) {
   const arrived = changes.map((c) => owner(c.after)).filter((player) => player !== null);
   const players = arrived.length ? arrived : changes.map((c) => owner(c.before));
@@ -49,7 +48,7 @@ function moverOf(changes, owner) {
   return count(0) >= count(1) ? 0 : 1;
 }
 
-/** Return the gestures that begin with these clicks. */
+/** Return the gestures that begin with the given clicks. */
 export function matching(gestures, clicks) {
   const [first, second, ...more] = clicks;
   return gestures.filter((gesture) => {
@@ -64,8 +63,8 @@ export function matching(gestures, clicks) {
 }
 
 /**
- * Return what clicks mean: `{move}` if they make one, else `{next, choices}`: the cells that may
- * be clicked now, and the moves between which they do not decide; null if they mean nothing.
+ * Return the meaning of clicks: `{move}` if they make one; else `{next, choices}`, the cells that
+ * may be clicked next and the moves that the clicks leave open; null if they have no meaning.
  */
 export function meaningOf(gestures, clicks) {
   const found = matching(gestures, clicks);
@@ -85,8 +84,8 @@ export function meaningOf(gestures, clicks) {
 }
 
 /**
- * Return the cell that is meant by a click: itself, or, on a board that names its columns only
- * and so is played by columns, where a stone would come to lie in its column.
+ * Return the cell that a click means: the cell itself or, on a board that names only its columns
+ * and so is played by columns, the cell where a stone dropped into its column would land.
  */
 export function cellMeant(gestures, board, cell) {
   const first = (wanted) => gestures.some((g) => g.first.includes(wanted));

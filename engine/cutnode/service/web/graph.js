@@ -6,8 +6,8 @@ const HEIGHT = 100;
 const WIDTH = 400;
 
 /**
- * Draw the first player's share of the game at each ply, from -1 to 1, or null where it is not
- * known; `go(ply)` is called with the one that is clicked.
+ * Draw the first player's share of the game at each ply, from -1 to 1, or null where it is
+ * unknown; `go(ply)` is called with the ply that is clicked.
  */
 export function drawGraph(place, shares, at, go) {
   const x = (ply) => (shares.length < 2 ? WIDTH / 2 : 8 + ((WIDTH - 16) * ply) / (shares.length - 1));

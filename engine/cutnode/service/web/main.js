@@ -1,4 +1,4 @@
-/** The page: a game, its board, and what happens when somebody does something. */
+/** The page: a game, its board, and the handling of user actions. */
 
 import { Analysis } from "./analysis.js";
 import { BoardDrawing } from "./board.js";
@@ -93,13 +93,13 @@ class Page {
     if (!this.record) this.#showGames();
   }
 
-  /** Do what a person asks: the error of what was asked before is over. */
+  /** Do what the user asks, and clear the error of the previous action. */
   act(action) {
     part("error").hidden = true;
     return this.attempt(action);
   }
 
-  /** Do something; if the service refuses, show its line until a person asks for something else. */
+  /** Do something; if the service refuses, show its message until the user's next action. */
   async attempt(action) {
     try {
       return await action();
@@ -118,7 +118,7 @@ class Page {
     const kept = GameRecord.kept();
     const position = asked.get("position") ?? "";
     const game = asked.get("game") ?? "";
-    if (!game) throw new Error(`the address names no game, as #game=tictactoe does: ${location.hash}`);
+    if (!game) throw new Error(`the address must name a game, as in #game=tictactoe; got ${location.hash}`);
     try {
       await this.open(game, position, kept);
     } catch (error) {
@@ -127,7 +127,7 @@ class Page {
     }
   }
 
-  /** Return what the service answers, or null if a person has opened something else meanwhile. */
+  /** Return the answer of the service, or null if the user has opened something else meanwhile. */
   async #latest(answer) {
     const opening = ++this.#opening;
     const latest = () => opening === this.#opening;
@@ -140,9 +140,9 @@ class Page {
     }
   }
 
-  /** Open a game at a position, or one that was kept. */
+  /** Open a game at a position, or a saved game. */
   async open(name, position = "", kept = null) {
-    if (/^\.*$|\//.test(name)) throw new Error(`there is no game '${name}'`);
+    if (/^\.*$|\//.test(name)) throw new Error(`unknown game '${name}'`);
     const path = `games/${encodeURIComponent(name)}`;
     const answers = await this.#latest(
       Promise.all([
@@ -172,7 +172,7 @@ class Page {
     await this.show();
   }
 
-  /** Begin a record at a position. */
+  /** Start a record at a position, or continue a saved one. */
   begin(view, kept = null) {
     this.record = kept ?? new GameRecord(this.game.name, [plyOf(view.position, null, null)]);
   }
@@ -186,11 +186,11 @@ class Page {
     return view;
   }
 
-  /** Show the ply of the record that is the current one. */
+  /** Show the current ply of the record. */
   async show() {
     const { ply } = this.record;
     const turn = ++this.#turn;
-    this.view = null; // until it is here, nothing is drawn, and clicks mean nothing
+    this.view = null; // until it arrives, nothing is drawn and clicks are ignored
     const view = await this.viewOf(ply.position);
     if (turn !== this.#turn) return;
     this.view = view;
@@ -209,7 +209,7 @@ class Page {
     this.#goOn(turn);
   }
 
-  /** Keep the game, and its address, unless a person has just typed another. */
+  /** Save the game, and its address, unless the user has just typed another. */
   #keep() {
     this.record.keep();
     if (location.hash !== this.#address) return;
@@ -235,7 +235,7 @@ class Page {
     return this.view.over || this.repeated;
   }
 
-  // The course of the game
+  // Playing the game
 
   play(move) {
     if (!this.view) return null;
@@ -260,7 +260,7 @@ class Page {
     return this.meet(met ?? this.view.chance.at(-1));
   }
 
-  /** Let the level move, or the dice roll, whose turn it is. */
+  /** Make the move of a level whose turn it is, or the automatic roll of the dice. */
   async #goOn(turn) {
     const { record, view } = this;
     if (this.over || this.editor.open || record.at < record.plies.length - 1) return;
@@ -316,7 +316,7 @@ class Page {
 
   async #analyseWhole() {
     this.#whole = !this.#whole;
-    part("whole").textContent = this.#whole ? "Stop" : "Analyse the game";
+    part("whole").textContent = this.#whole ? "Stop" : "Analyse whole game";
     const { record, game } = this;
     for (const ply of record.plies) {
       if (!this.#whole || this.record !== record) break;
@@ -328,7 +328,7 @@ class Page {
       this.draw();
     }
     this.#whole = false;
-    part("whole").textContent = "Analyse the game";
+    part("whole").textContent = "Analyse whole game";
     if (this.record === record) this.#keep();
   }
 
@@ -337,7 +337,7 @@ class Page {
     if (ply.side !== null) ply.share = ply.side === 0 ? share : -share;
   }
 
-  /** Find what of the best line is shown on the board. */
+  /** Find the part of the best line to show on the board. */
   async #followLine() {
     const { view } = this;
     const known = this.analysis.known.get(view.position);
@@ -395,7 +395,7 @@ class Page {
 
   // Drawing
 
-  /** Draw everything, once before the next frame. */
+  /** Draw everything, at most once per frame. */
   draw() {
     if (this.#drawn || !this.view) return;
     this.#drawn = true;
@@ -414,7 +414,7 @@ class Page {
     this.#drawBoard(known, meaning);
     this.#drawChoices(known, meaning);
     this.#drawChance();
-    const shown = [this.board ? beside(view.caption) : "", ...view.notes];
+    const shown = [this.board ? withoutMover(view.caption) : "", ...view.notes];
     part("caption").textContent = shown.filter((line) => line).join("\n");
     part("status").textContent = this.#status();
     const end = record.plies.length - 1;
@@ -422,7 +422,7 @@ class Page {
       part(id).disabled = off || this.editor.open;
     }
     for (const id of ["redo", "last"]) part(id).disabled = record.at === end || this.editor.open;
-    const nothing = this.over ? "The game is over." : view.chance.length ? "Chance decides." : "";
+    const nothing = this.over ? "The game is over." : view.chance.length ? "Waiting for the roll." : "";
     tellAnalysis(
       { verdict: part("verdict"), progress: part("progress"), line: part("line") },
       this.over ? undefined : known,
@@ -464,7 +464,7 @@ class Page {
     });
   }
 
-  /** Return the value of the best move that a click on each cell may mean. */
+  /** Return, for each cell, the value of the best move that a click on it may make. */
   #marks(known) {
     const marks = new Map();
     if (!known) return marks;
@@ -485,7 +485,7 @@ class Page {
     return marks;
   }
 
-  /** Offer the moves that clicks leave open, and those that no click makes. */
+  /** Offer the moves that the clicks leave open, and the moves that no click can make. */
   #drawChoices(known, meaning) {
     const place = part("choices");
     const open = meaning?.choices ?? [];
@@ -516,12 +516,12 @@ class Page {
       const by = this.game.decisive ? "" : ` by ${Math.abs(view.value)}`;
       return capital(`${this.names[view.value > 0 ? side : 1 - side]} wins${by}`);
     }
-    if (view.over) return "A draw";
-    if (this.repeated) return "A draw: the position repeats";
-    if (view.chance.length) return `${capital(this.names[side])}: chance decides`;
+    if (view.over) return "Draw";
+    if (this.repeated) return "Draw by repetition";
+    if (view.chance.length) return capital(`${this.names[side]} to roll`);
     const level = this.players[side];
     const thinks = level !== PERSON && record.at === record.plies.length - 1;
-    return capital(`${this.names[side]} ${thinks ? `(${level}) thinks` : "to move"}`);
+    return capital(`${this.names[side]} ${thinks ? `(${level}) is thinking` : "to move"}`);
   }
 
   #showGames() {
@@ -575,7 +575,7 @@ class Page {
     });
   }
 
-  // What people do
+  // User actions
 
   #listen() {
     const on = (id, event, action) => part(id).addEventListener(event, action);
@@ -654,7 +654,7 @@ class Page {
     }
   }
 
-  /** Play moves from a position of the record on. */
+  /** Play moves from a position of the record. */
   async #follow(position, moves) {
     const at = this.record.plies.findIndex((ply) => ply.position === position);
     if (at < 0) return;
@@ -684,7 +684,7 @@ class Page {
   #tellConnection() {
     const { online } = this.connection;
     part("connection").hidden = online;
-    part("connection").textContent = online ? "" : "The connection is lost; trying again …";
+    part("connection").textContent = online ? "" : "Connection lost. Reconnecting …";
     if (online && this.record) this.attempt(() => this.show());
   }
 
@@ -704,10 +704,10 @@ class Page {
     try {
       kept = JSON.parse(localStorage.getItem(SETTINGS));
     } catch {
-      // What is there was not kept by this page.
+      // The entry was not written by this page.
     }
     if (!Array.isArray(kept?.players) || kept.players.length !== 2) return;
-    this.#kept = kept.players; // they play when the levels that there are have come
+    this.#kept = kept.players; // they play once the list of levels has arrived
     part("analyse").checked = kept.analyse;
     for (const id of ["seconds", "engine"]) {
       const there = [...part(id).options].some((option) => option.value === kept[id]);
@@ -725,8 +725,8 @@ function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Leave out of a caption what the status says: who is to move. */
-function beside(caption) {
+/** Remove from a caption what the status says: who is to move. */
+function withoutMover(caption) {
   const rest = caption.split("\n").map((line) => line.replace(/^[^,:]* to (move|roll)($|[,:] *)/, ""));
   return rest.filter(Boolean).map(capital).join("\n");
 }
@@ -737,7 +737,7 @@ async function copy(text, button) {
     await navigator.clipboard.writeText(text);
     button.textContent = "Copied";
   } catch {
-    button.textContent = "Select the text, and copy it";
+    button.textContent = "Copy failed: select the text instead";
   }
   setTimeout(() => (button.textContent = said), 2000);
 }

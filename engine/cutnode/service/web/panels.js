@@ -1,17 +1,17 @@
-/** The panels beside the board: moves with their values, the course of the game, the legend. */
+/** The panels next to the board: moves with their values, the moves played, the legend. */
 
 import { html, keepChildren } from "./elements.js";
 import { judged, short } from "./values.js";
 
-/** The list of all moves, as they were analysed: the best first. */
+/** The list of all moves, the best first once they are analysed. */
 export class MoveList {
   #held = false;
   #keys = [];
   #pointer = "";
 
   /**
-   * `play(move)` is called with a choice, and `released()` when the pointer leaves the list: while
-   * it is there, rows stay where they are, so that nobody clicks another move than he meant.
+   * `play(move)` is called with the chosen move, and `released()` when the pointer leaves the list.
+   * While the pointer is over the list, rows stay in place, so that no click hits the wrong move.
    */
   constructor(place, play, released) {
     this.place = place;
@@ -21,7 +21,7 @@ export class MoveList {
     }
     place.addEventListener("pointermove", (event) => {
       const where = `${event.clientX} ${event.clientY}`;
-      if (where !== this.#pointer) this.#held = true; // else rows moved, and the pointer did not
+      if (where !== this.#pointer) this.#held = true; // else the rows moved, not the pointer
       this.#pointer = where;
     });
     place.addEventListener("pointerleave", () => {
@@ -68,17 +68,17 @@ function describeRow(row, move, known, game) {
   then.textContent = score?.pv.slice(1).join(" ") ?? "";
 }
 
-/** Make the place of a value in colours and symbols, which words repeat for those who hear. */
+/** Make a tag for a value in colour and symbols; text repeats it for screen readers. */
 function valueTag() {
   return html("span", { "aria-hidden": "true" });
 }
 
-/** Return what tells a move from all others, also from moves of other positions. */
+/** Return a key that tells a move from all others, including moves of other positions. */
 function keyOf(move) {
   return `${move.move} ${move.position}`;
 }
 
-/** Offer some moves as buttons; `play(move)` is called with a choice. */
+/** Offer moves as buttons; `play(move)` is called with the chosen one. */
 export function offerMoves(place, moves, known, game, play) {
   keepChildren(
     place,
@@ -99,8 +99,8 @@ export function offerMoves(place, moves, known, game, play) {
 }
 
 /**
- * Offer what chance may do, and to roll by itself; `meet(outcome)`, `roll()` and `changed()` are
- * called with what is chosen.
+ * Offer the outcomes of chance, a roll, and automatic rolls; the choice calls `meet(outcome)`,
+ * `roll()` or `changed()`.
  */
 export function offerChance(place, outcomes, { meet, roll, changed }) {
   const button = (attributes, text, act) =>
@@ -111,7 +111,7 @@ export function offerChance(place, outcomes, { meet, roll, changed }) {
   ]);
   if (outcomes.length) entries.unshift(["roll", () => button({ class: "primary", id: "roll" }, "Roll", roll)]);
   const check = () => html("input", { type: "checkbox", id: "auto-roll", onchange: changed });
-  entries.push(["by itself", () => html("label", { class: "switch" }, check(), "Roll by itself")]);
+  entries.push(["by itself", () => html("label", { class: "switch" }, check(), "Roll automatically")]);
   keepChildren(place, entries, (make) => make(), () => {});
 }
 
@@ -119,11 +119,11 @@ function percentage(probability) {
   return `${Math.round(1000 * probability) / 10} %`;
 }
 
-/** Say what is known of a position: its value, how deep it was searched, and the best line. */
+/** Show what is known about a position: its value, the search depth, and the best line. */
 export function tellAnalysis({ verdict, progress, line }, known, game, state) {
   if (state.error || !state.on || !known) {
     verdict.textContent = state.error ?? (state.waiting ? "" : state.on ? state.nothing : "");
-    progress.textContent = state.waiting ? "Preparing: the first search of a game compiles it." : "";
+    progress.textContent = state.waiting ? "Preparing … The first search of a game has to compile it." : "";
     line.textContent = "";
     return;
   }
@@ -136,9 +136,9 @@ export function tellAnalysis({ verdict, progress, line }, known, game, state) {
   const facts = [];
   if (known.depth && known.engine === "alphabeta") facts.push(`depth ${known.depth}`);
   if (known.nodes) facts.push(`${short(known.nodes)} nodes`);
-  if (known.nodes && known.seconds > 0.01) facts.push(`${short(known.nodes / known.seconds)} a second`);
+  if (known.nodes && known.seconds > 0.01) facts.push(`${short(known.nodes / known.seconds)} nodes/s`);
   if (known.phase === "proof" && !known.done && known.lower !== undefined) {
-    facts.push(`proof: between ${known.lower} and ${known.upper}`);
+    facts.push(`value between ${known.lower} and ${known.upper}`);
   }
   if (!known.done) facts.push(known.phase === "proof" ? "proving …" : "searching …");
   if (known.why) facts.push(known.why);
@@ -146,7 +146,7 @@ export function tellAnalysis({ verdict, progress, line }, known, game, state) {
   line.textContent = known.line?.length ? `Best line: ${known.line.join(" ")}` : "";
 }
 
-/** List the moves of the game; `go(ply)` is called with the one that is chosen. */
+/** List the moves of the game; `go(ply)` is called with the chosen ply. */
 export function listRecord(place, record, go) {
   keepChildren(
     place,
@@ -162,7 +162,7 @@ export function listRecord(place, record, go) {
   place.scrollTop = Math.max(0, current.offsetTop - place.offsetTop - place.clientHeight / 2);
 }
 
-/** Say who plays each side; `choose(side, player)` is called with a change. */
+/** Show a menu of players for each side; `choose(side, player)` is called with a change. */
 export function listPlayers(place, names, levels, players, choose) {
   place.replaceChildren(
     ...names.map((name, side) => {
@@ -178,16 +178,16 @@ export function listPlayers(place, names, levels, players, choose) {
 /** Explain the colours. */
 export function drawLegend(place) {
   const kinds = [
-    ["win", "▲5", "wins, in 5 plies"],
-    ["win", "+2", "wins, by the game's own score (proven)"],
+    ["win", "▲5", "win in 5 plies"],
+    ["win", "+2", "proven win, with the game's own score"],
     ["better", "+1.2", "better"],
     ["even", "0", "even"],
-    ["draw", "=", "a draw"],
+    ["draw", "=", "draw"],
     ["worse", "−1.2", "worse"],
-    ["loss", "▼4", "loses, in 4 plies"],
+    ["loss", "▼4", "loss in 4 plies"],
   ];
   const entries = kinds.map(([kind, label, words]) =>
     html("span", {}, html("span", { class: `tag ${kind}` }, label), ` ${words}`),
   );
-  place.replaceChildren(...entries, html("span", {}, "★ or a thick edge: the best move"));
+  place.replaceChildren(...entries, html("span", {}, "★ or a thick outline: best move"));
 }

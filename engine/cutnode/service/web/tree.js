@@ -5,14 +5,14 @@ import { short } from "./values.js";
 
 const SIGNS = { exact: "=", lower: "≥", upper: "≤", none: "?" };
 const KINDS = {
-  pv: "inside the window",
-  cut: "cut: too good to be allowed",
-  all: "no move is good enough",
+  pv: "PV node",
+  cut: "cut-node (fails high)",
+  all: "all-node (fails low)",
   leaf: "leaf",
   chance: "chance",
 };
 
-/** Draw a tree; `go(moves)` is called with the moves that lead to a node, to look at it. */
+/** Draw a tree; `go(moves)` shows on the board the node to which the moves lead. */
 export function drawTree(place, tree, go) {
   const line = tree.pv.length ? `, best line ${tree.pv.join(" ")}` : "";
   const about = `Depth ${tree.depth}, score ${tree.score}, ${short(tree.nodes)} nodes${line}.`;
@@ -31,13 +31,13 @@ function node(shown, before, go) {
   );
   const facts = [shown.reason, ...shown.notes, `window ${window}`, `depth ${shown.depth}`];
   facts.push(`${short(shown.nodes)} nodes`);
-  const look = html("button", { type: "button", class: "small", onclick: () => go(path) }, "look");
+  const look = html("button", { type: "button", class: "small", onclick: () => go(path) }, "show on board");
   const about = html("div", { class: "facts" }, facts.filter(Boolean).join(" · "), " ", look);
   const left = shown.unsearched.map((unsearched) =>
     html("li", { class: "unsearched" }, `not searched: ${unsearched.moves.join(" ")} (${unsearched.reason})`),
   );
   if (shown.more && shown.children.length) {
-    left.push(html("li", { class: "unsearched" }, `and ${shown.more} more, ${short(shown.more_nodes)} nodes`));
+    left.push(html("li", { class: "unsearched" }, `${shown.more} more not shown, ${short(shown.more_nodes)} nodes`));
   }
   const inside = [...shown.children.map((child) => node(child, path, go)), ...left];
   const open = shown.principal || shown.ply === 0;

@@ -2,17 +2,17 @@
 
 const SYMBOLS = { win: "▲", draw: "=", loss: "▼", better: "△", even: "≈", worse: "▽" };
 const EVEN = 0.15;
-const FORESEEN = 25000; // what is further from zero is a win by its distance, in decisive games
+const FORESEEN = 25000; // in decisive games, a larger value encodes a win by its distance
 const RANKS = { win: 2, draw: 1, loss: 0 };
 
-/** Return a number with its sign, in a typographer's minus. */
+/** Return a number with its sign, with a typographic minus. */
 export function signed(value) {
   const rounded = Math.round(10 * value) / 10;
   const digits = Number.isInteger(rounded) ? rounded : rounded.toFixed(1);
   return rounded > 0 ? `+${digits}` : String(digits).replace("-", "−");
 }
 
-/** Return a count as people read it: 1234567 as 1.2 M. */
+/** Return a count in short form: 1234567 as 1.2 M. */
 export function short(count) {
   for (const [size, name] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
     if (count >= size) return `${(count / size).toFixed(1)} ${name}`;
@@ -21,8 +21,8 @@ export function short(count) {
 }
 
 /**
- * Return what a score means: its `kind`, a `label` that fits a cell, `words`, and the `share` of
- * the game that the mover has, from -1 (lost) to 1 (won).
+ * Return the meaning of a score: its `kind`, a `label` that fits a cell, `words`, and the mover's
+ * `share` of the game, from -1 (lost) to 1 (won).
  */
 export function judged({ value, verdict, distance }, game) {
   const scale = game.unit ?? (game.limit < 32000 ? game.limit / 3 : 100);

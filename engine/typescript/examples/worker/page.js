@@ -1,7 +1,7 @@
 /**
- * The page: it draws what the worker tells, and tells the worker what is clicked.
+ * The page: it draws the positions that the worker sends, and sends the worker what is clicked.
  *
- * The address says whom to ask, and for which game: `?service=http://localhost:8000&game=connect4`.
+ * Its address names the service and the game: `?service=http://localhost:8000&game=connect4`.
  */
 
 /**
@@ -51,12 +51,12 @@ function begin() {
 
 /** @param {string} move */
 function play(move) {
-  buttons.disabled = true; // until the worker tells the next position
+  buttons.disabled = true; // until the worker sends the next position
   order({ do: "play", move });
 }
 
 /**
- * Draw a position; its moves can be clicked if they are yours.
+ * Draw a position; if it is your turn, its moves can be clicked.
  *
  * @param {PositionView} view
  * @param {boolean} yours
@@ -71,7 +71,7 @@ function draw(view, yours) {
 }
 
 /**
- * Tell moves that put something on an empty cell, each on one of its own, from all others.
+ * Separate the moves that fill one empty cell, a different one for each, from all others.
  *
  * @param {MoveView[]} moves
  * @param {number[] | null} cells
@@ -119,7 +119,7 @@ function drawText(view) {
 
 /**
  * @param {string} text
- * @param {string} [move] - Left out, there is nothing to click.
+ * @param {string} [move] - The move to play; without one, the button is disabled.
  */
 function button(text, move) {
   const drawn = document.createElement("button");
@@ -134,7 +134,7 @@ function button(text, move) {
  * @param {boolean} yours
  */
 function statusOf({ over, value }, yours) {
-  if (!over) return yours ? "Your move." : "The level is to move.";
-  if (!value) return "A draw.";
-  return value > 0 === yours ? "You have won." : "The level has won.";
+  if (!over) return yours ? "Your move." : "The level is thinking.";
+  if (!value) return "Draw.";
+  return value > 0 === yours ? "You won." : "The level won.";
 }

@@ -1,6 +1,6 @@
 /**
- * The worker: it keeps the game, asks the service, and answers for the level, so that the page has
- * nothing to do but to draw.
+ * The worker: it keeps the game, sends requests to the service, and plays the moves of the level, so
+ * that the page only has to draw.
  */
 
 import { Client } from "../../src/index.js";
@@ -8,7 +8,7 @@ import { Client } from "../../src/index.js";
 /** @import { BoardView, LevelRequest, PositionView } from "cutnode-client" */
 
 /**
- * The messages of the page.
+ * The messages from the page.
  *
  * @typedef {{ do: "open", service: string, game: string }
  *   | { do: "begin", level: LevelRequest["level"], yours: boolean }
@@ -38,7 +38,7 @@ let level;
 /** @type {PositionView} */
 let view;
 
-/** What is asked for the order before; the next one ends it. */
+/** Ends the requests of the previous order when the next one arrives. */
 let asking = new AbortController();
 
 onmessage = async (/** @type {MessageEvent<Order>} */ { data }) => {
@@ -71,7 +71,7 @@ async function open(service, name, signal) {
 
 /**
  * @param {LevelRequest["level"]} chosen
- * @param {boolean} yours - You make the first move.
+ * @param {boolean} yours - Whether you make the first move.
  * @param {AbortSignal} signal
  */
 async function begin(chosen, yours, signal) {
@@ -82,7 +82,7 @@ async function begin(chosen, yours, signal) {
 
 /**
  * @param {string} text
- * @param {boolean} yours - It is your move, and not that of the level.
+ * @param {boolean} yours - Whether it is your move, not the level's.
  * @param {AbortSignal} signal
  */
 async function play(text, yours, signal) {
@@ -91,7 +91,7 @@ async function play(text, yours, signal) {
 }
 
 /**
- * Go on from a position: with a hint for you, a move of the level, or a roll of the dice.
+ * Continue from a position: with a hint for you, a move of the level, or a roll of the dice.
  *
  * @param {string} position
  * @param {boolean} yours
@@ -113,7 +113,7 @@ async function show(position, yours, signal) {
 }
 
 /**
- * Tell the best move at each depth, until you have moved.
+ * Report the best move at each depth, until you move.
  *
  * @param {AbortSignal} signal
  */
@@ -130,7 +130,7 @@ async function hint(signal) {
 }
 
 /**
- * Draw one of the outcomes of chance.
+ * Choose one of the outcomes of chance at random.
  *
  * @param {PositionView["chance"]} outcomes
  */
