@@ -147,5 +147,5 @@ def test_games_of_chance_have_floats(limits):
 
 
 def test_batches_in_files_are_for_whole_scores(tmp_path):
-    with pytest.raises(GameError, match="race has chance: batches are for games without"):
+    with pytest.raises(GameError, match="race is a game of chance: batches are for other games"):
         run_batch([load_game(race.__file__).start()], task="search", depth=1)

@@ -78,7 +78,7 @@ def test_journal_gives_back_what_it_was_given(tmp_path):
 def test_journal_of_another_job_is_refused(tmp_path, about):
     path = tmp_path / "journal"
     journal_of(path, ABOUT, b"one")
-    with pytest.raises(CutnodeError, match="belongs to another job: there depth is '3', not"):
+    with pytest.raises(CutnodeError, match="belongs to another job: its depth is '3', not"):
         Journal(path, {"game": "chess", **about})
     assert journal_of(path, ABOUT) == [b"one"]
 
@@ -281,9 +281,9 @@ def test_a_stopped_batch_says_what_is_done(tmp_path):
     again = run_batch(TINIES, threads=1, journal=tmp_path / "journal", progress=seen.append)
     assert seen[-1].restored == len(TINIES)
     assert np.array_equal(again.rows, result.rows)
-    with pytest.raises(CutnodeError, match="belongs to another job: there positions is"):
+    with pytest.raises(CutnodeError, match="belongs to another job: its positions is"):
         run_batch(TINIES[::-1], threads=1, journal=tmp_path / "journal")
-    with pytest.raises(CutnodeError, match="belongs to another job: there weak is 'False'"):
+    with pytest.raises(CutnodeError, match="belongs to another job: its weak is 'False'"):
         run_batch(TINIES, threads=1, weak=True, journal=tmp_path / "journal")
 
 
@@ -362,11 +362,14 @@ def test_a_killed_batch_resumes_where_it_was(tmp_path):
 
 def test_things_that_are_no_batch():
     for wrong, reason in (
-        (lambda: run_batch([], threads=1), "there are no positions to solve"),
+        (lambda: run_batch([], threads=1), "no positions to solve"),
         (lambda: run_batch(7), "positions must be iterable, got 7"),
         (lambda: run_batch(TINIES, threads=1 << 40), "at most 1024 threads"),
-        (lambda: run_batch(TINIES, "count"), "a batch is to solve or search, not to 'count'"),
-        (lambda: run_batch(TINIES, depth=3), "'depth' says nothing to solve positions; these do"),
+        (lambda: run_batch(TINIES, "count"), "task must be 'solve' or 'search', got 'count'"),
+        (
+            lambda: run_batch(TINIES, depth=3),
+            "'depth' is not an option to solve positions: options are",
+        ),
         (lambda: run_batch(TINIES, nodes=0), "nodes must be at least 1"),
         (lambda: run_batch(TINIES, table=0), "a table needs at least 1 MiB"),
         (lambda: run_batch(TINIES, threads=0), "at least 1 thread"),
@@ -393,7 +396,7 @@ def test_results_come_back_from_files(tmp_path, kind, weak):
     assert (found.task, found.weak) == ("solve", weak)
     for nonsense in (b"nonsense", bytes(range(256)) * 100):
         path.write_bytes(nonsense)
-        with pytest.raises(CutnodeError, match="holds no results of a batch") as refused:
+        with pytest.raises(CutnodeError, match="has no results of a batch") as refused:
             read_results(path)
         assert len(str(refused.value)) < 1000
     with pytest.raises(CutnodeError, match="cannot be read"):
@@ -465,9 +468,9 @@ def test_the_command_writes_what_was_found(tmp_path):
     assert CliRunner().invoke(batch, ["tictactoe", *call]).exit_code == 3
     assert read_results(out).values.tolist() == [1, 0]
     for wrong, reason in (
-        ([*call, "--depth", "3"], "'depth' says nothing to solve positions"),
-        ([*call, "--unique", "--search"], "'weak' says nothing to search positions"),
-        ([str(positions), "--out", "results.txt"], r"to a file \.parquet or \.jsonl"),
+        ([*call, "--depth", "3"], "'depth' is not an option to solve positions"),
+        ([*call, "--unique", "--search"], "'weak' is not an option to search positions"),
+        ([str(positions), "--out", "results.txt"], r"must end in \.parquet or \.jsonl"),
         ([str(tmp_path / "none")], "cannot be read"),
     ):
         error = CliRunner().invoke(batch, ["tictactoe", *wrong]).exception
@@ -547,8 +550,12 @@ def test_root_moves_of_equivalent_positions():
     [
         ("solve", {"engine": "mcts"}, "an engine is one of alphabeta, pn, auto, not 'mcts'"),
         ("search", {"engine": "pn"}, "an engine is one of alphabeta, mcts, auto, not 'pn'"),
-        ("solve", {"engine": "pn", "moves": True}, "'moves' says nothing to solve positions by pn"),
-        ("search", {"engine": "mcts", "depth": 3}, "to search positions by mcts; these do: cut_"),
+        (
+            "solve",
+            {"engine": "pn", "moves": True},
+            "'moves' is not an option to solve positions by pn",
+        ),
+        ("search", {"engine": "mcts", "depth": 3}, "to search positions by mcts: options are cut_"),
         ("search", {"engine": "mcts"}, "a batch by mcts needs a limit: playouts, nodes or seconds"),
         ("search", {"engine": "auto", "nodes": 5}, "engine=auto needs a limit of seconds"),
     ],

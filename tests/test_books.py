@@ -197,11 +197,11 @@ def test_damaged_books_are_refused(tiny, tmp_path):
 
 
 def test_invalid_books():
-    with pytest.raises(CutnodeError, match="a book has 0 plies or more, not -1"):
+    with pytest.raises(CutnodeError, match="plies must be at least 0, got -1"):
         build_book(TINY, -1)
     with pytest.raises(CutnodeError, match="unknown game 'tictac'"):
         build_book("tictac", 1)
-    with pytest.raises(CutnodeError, match="a book of tictactoe does not begin at"):
+    with pytest.raises(CutnodeError, match="start must be a position of tictactoe, got"):
         build_book(TINY, 1, start=MIDDLE)
 
 

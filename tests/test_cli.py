@@ -897,7 +897,7 @@ def test_lines_that_cannot_be_read(tmp_path, command):
         assert line.startswith(f"cutnode: skipped {file}, line {number}: ")
     assert told[-1] == f"cutnode: skipped 2 lines of {file}"
     if command[0] == "lab":
-        wanted = f"{file} without 2 of its lines, which cannot be read"
+        wanted = f"{file} without 2 unreadable lines"
         assert json.loads(result.stdout)["settings"]["positions_from"] == wanted
 
 
@@ -1115,7 +1115,7 @@ def test_interrupt_is_exit_130_with_what_is_known(ctrl_c, args, message):
     assert message in result.output
     counted = re.findall(r'\bnodes"?:?\s+([\d,]+)', result.stdout)
     assert len(counted) == (args[0] != "perft") and "0" not in counted
-    found = "; this is what was found until then" * (args[0] != "perft")
+    found = "; these are the results so far" * (args[0] != "perft")
     assert result.stderr == f"cutnode: interrupted{found}\n"
 
 

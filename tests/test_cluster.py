@@ -33,7 +33,7 @@ from cutnode.tablebases.tablebase import Tablebase
 
 distributed = pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="a cluster takes compiled games")
+pytestmark = pytest.mark.skipif(not jit_enabled(), reason="a cluster needs a compiled game")
 
 TABLE = Table(16)
 
@@ -227,7 +227,7 @@ def test_layers_resume_where_they_were(client, tmp_path):
     assert reason == "stopped" and list(tmp_path.glob("*.pass-00000.*"))
     assert build_on_cluster(client, start, tmp_path, **wanted) == "done"
     assert Tablebase.open(tmp_path).verify().wrong == 0
-    with pytest.raises(GameError, match="is plain Python: a cluster takes compiled games"):
+    with pytest.raises(GameError, match="is plain Python: a cluster needs a compiled game"):
         build_on_cluster(client, load_game("draughts:4x4", plain=True).start(), tmp_path)
 
 
@@ -273,7 +273,7 @@ def test_a_killed_driver_resumes_with_its_journal(client, tmp_path):
     assert result.value == 0
     assert result.restored >= 5
     other = load_game("tictactoe").parse("1")
-    with pytest.raises(CutnodeError, match="belongs to another job: there position is"):
+    with pytest.raises(CutnodeError, match="belongs to another job: its position is"):
         solve_split(client, other, plies=6, journal=journal)
 
 
@@ -317,14 +317,14 @@ def test_what_the_game_decides_needs_no_cluster(client):
 def test_bad_input_is_refused(client, monkeypatch):
     start = load_game("tictactoe").start()
     for wrong, options, reason in (
-        (client, {"plies": 0}, "at 1 ply or later, not 0"),
-        (client, {"plies": 2, "questions": 0}, "at least 1 question"),
-        (client, {"plies": 2, "table": 0}, "at least 1 MiB, not 0"),
-        ("tcp://127.0.0.1:1", {"plies": 2}, "given by a distributed.Client, not by 'tcp"),
+        (client, {"plies": 0}, "plies must be at least 1, got 0"),
+        (client, {"plies": 2, "questions": 0}, "questions must be at least 1, got 0"),
+        (client, {"plies": 2, "table": 0}, "table must be at least 1 MiB, got 0"),
+        ("tcp://127.0.0.1:1", {"plies": 2}, "a synchronous distributed.Client, got 'tcp"),
     ):
         with pytest.raises(CutnodeError, match=reason):
             solve_split(wrong, start, **options)
-    with pytest.raises(GameError, match="plain Python: a cluster takes compiled games"):
+    with pytest.raises(GameError, match="plain Python: a cluster needs a compiled game"):
         solve_split(client, load_game("tictactoe", plain=True).start(), plies=2)
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(CutnodeError, match=re.escape("pip install 'cutnode[cluster]'")):
@@ -347,7 +347,9 @@ def test_a_worker_with_other_rules_is_refused():
 
     sent = SentGame.of(type(load_game("tictactoe").start()))
     assert (sent.name, sent.sources) == ("tictactoe", ())
-    with pytest.raises(GameError, match="a worker has other rules of tictactoe"):
+    with pytest.raises(
+        GameError, match="a worker and the client have different rules of tictactoe"
+    ):
         replace(sent, rules="0" * 32).load()
     with pytest.raises(GameError, match="cannot be loaded on a worker: No module named"):
         replace(sent, module="games.nothing").load()

@@ -139,6 +139,42 @@ def test_commands_have_the_options_shown(line: str) -> None:
     assert_has_options(line)
 
 
+PUBLIC = re.compile(
+    r"cutnode(\.(adapters|batches|cells|cluster|conformance|games(\.\w+)*|hooks|tablebases))?"
+    r"|cutnode\.lab(\.(compare|depths|statistics|tuning))?"
+)
+"""The modules that pages import from; experiments are modules of the laboratory."""
+
+
+def imported(text: str) -> set[str]:
+    """Return the modules of cutnode that examples import."""
+    begin = r"^(?:>>> |\.\.\. )?\s*"
+    lines = re.findall(rf"{begin}import (.*)", text, re.M)
+    lines += re.findall(rf"{begin}from (\S+) import", text, re.M)
+    return {module for line in lines for module in re.findall(r"\bcutnode[\w.]*", line)}
+
+
+@pytest.mark.parametrize("page", ["README.md", *sorted(TEXTS)])
+def test_examples_import_public_modules_only(page: str) -> None:
+    text = TEXTS.get(page) or (ROOT / page).read_text()
+    assert {name for name in imported(text) if not PUBLIC.fullmatch(name)} == set()
+
+
+def test_files_to_start_from_import_public_modules_only() -> None:
+    folders = (ROOT / "tests" / "data" / "typing", ROOT / "tests" / "toys" / "techniques")
+    files = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+    files.append(ROOT / "engine" / "cutnode" / "cli" / "template.py")
+    assert len(files) > 3
+    names = {name for path in files for name in imported(path.read_text())}
+    assert {name for name in names if not PUBLIC.fullmatch(name)} == set()
+
+
+def test_stability_names_the_public_modules() -> None:
+    named = re.findall(r"`(cutnode\.[a-z]+)`", TEXTS["reference/stability.md"].split("## May")[0])
+    wanted = ("adapters", "batches", "cells", "cluster", "conformance", "games", "hooks", "lab")
+    assert named == [f"cutnode.{name}" for name in (*wanted, "tablebases")]
+
+
 def test_every_name_stands_in_the_reference_once() -> None:
     shown = [
         name

@@ -445,7 +445,7 @@ def test_trees_fit_a_notebook():
         ),
         (lambda: save_proofs("none", 3), "proofs must be iterable, got 3"),
         (lambda: save_proofs("none", [3]), "what write_proof returns, not 3"),
-        (lambda: run_batch(["tictactoe"], []), "a batch is to solve or search"),
+        (lambda: run_batch(["tictactoe"], []), "task must be 'solve' or 'search'"),
         (lambda: play_game([], "tictactoe"), "two players as make_player returns them"),
         (lambda: play_game(None, "tictactoe"), "players must be iterable, got None"),
         (

@@ -259,7 +259,7 @@ REFUSED = {
     ("depth=3", "depth=3,path=a,path=b"): "path is set twice",
     ("depth=3", "depth=3", "--opening-plies", "99"): "0 distinct openings of 99 plies were found",
     ("depth=3", "depth=3,path"): "'path' should be path=...",
-    ("depth=3", "depth=3", "--elo0", "3"): "a test needs elo0 and elo1",
+    ("depth=3", "depth=3", "--elo0", "3"): "an SPRT needs both elo0 and elo1",
     ("depth=3", "depth=3", "14253"): "the game is over in",
 }
 

@@ -70,7 +70,7 @@ def test_rows_that_take_too_many_nodes_are_empty(study):
     found = sweep(SOME, 7, {"lmr.divisor": [3.0]}, runs=1, most_nodes=most)
     assert found.rows[0]["nodes"] == usual
     assert found.rows[1] == {"lmr.divisor": 3.0}
-    assert f"lmr.divisor 3 takes more than --most-nodes {most:,}: it was given up." in found.notes
+    assert f"lmr.divisor 3 takes more than --most-nodes {most:,}: it was abandoned." in found.notes
 
 
 def test_ranges():
@@ -84,11 +84,11 @@ REFUSED = {
     ("lmr.base=3",): "'lmr.base=3' is not a range such as lmr.base=",
     ("lmr.base=0:1",): "'lmr.base=0:1' is not a range such as lmr.base=",
     ("lmr.base=0:nan:3",): "is not a range such as",
-    ("lmr.moves=4:1",): "'lmr.moves=4:1': a range goes up, in 2 to 1,000 values",
+    ("lmr.moves=4:1",): "'lmr.moves=4:1' is not a range: it must ascend, with 2 to 1,000 values",
     ("lmr.base=0:99:3",): "lmr.base must be a number from",
     ("null_move.reduction=1:3",): "null_move.reduction changes nothing",
-    ("lmr.base=0:1:3", "late_move_reductions.base=0:1:2"): "the two parameters of a sweep are one",
-    ("lmr.base=0:1:2", "lmr.moves=1:2", "lmr.depth=1:2"): "over one or two parameters, not 3",
+    ("lmr.base=0:1:3", "late_move_reductions.base=0:1:2"): "a sweep needs two different parameters",
+    ("lmr.base=0:1:2", "lmr.moves=1:2", "lmr.depth=1:2"): "a sweep needs 1 or 2 parameters, got 3",
 }
 
 

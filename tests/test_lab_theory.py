@@ -93,9 +93,9 @@ def trees(count):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"widths": ()}, "needs a width, a depth"),
-        ({"depths": (0,)}, r"1\.\.63, not 0"),
-        ({"searches": ("fast",)}, "no search 'fast'; searches are plain, engine"),
+        ({"widths": ()}, "needs at least one width"),
+        ({"depths": (0,)}, r"1\.\.63, got 0"),
+        ({"searches": ("fast",)}, "unknown search 'fast': searches are plain, engine"),
         ({"models": ("sorted",)}, "neither a model"),
     ],
 )
@@ -185,7 +185,7 @@ def test_games_without_minimal_trees():
     for start, reason in ((race.Position(), "chance"), (duel.Position(), "repetition")):
         with pytest.raises(GameError, match=f"{reason}: its minimal tree"):
             minimal_graph(start, (2,))
-    with pytest.raises(CutnodeError, match="needs a position and a depth"):
+    with pytest.raises(CutnodeError, match="needs at least one position and one depth"):
         minimal_graph([], (2,))
 
 

@@ -104,9 +104,13 @@ def test_parameters_by_pattern_and_abbreviation():
     ("cls", "names", "message"),
     [
         (tictactoe.Position, ["lmr.bass"], "did you mean 'late_move_reductions.base'"),
-        (tictactoe.Position, ["lmr.x*"], "no parameter of the search of tictactoe is 'lmr.x*'"),
+        (
+            tictactoe.Position,
+            ["lmr.x*"],
+            "no parameter of the search of tictactoe matches 'lmr.x*'",
+        ),
         (tictactoe.Position, ["null_move.depth"], "tictactoe is searched without null_move"),
-        (tictactoe.Position, [], "there are no parameters to fit"),
+        (tictactoe.Position, [], "no parameters to tune"),
         (ur.Position, None, "no selective technique with parameters"),
     ],
 )
@@ -344,7 +348,7 @@ def test_stopped_games_are_resumed(by_games, tmp_path):
 @pytest.mark.skipif(not can_plot(), reason="needs matplotlib")
 def test_games_are_drawn_as_values(by_games):
     svg, caption = inline_plot(by_games, draw)
-    assert "svg" in svg and "how far they are from the default" in caption
+    assert "svg" in svg and "distance from the default" in caption
 
 
 @pytest.mark.skipif(not can_plot(), reason="needs matplotlib")
@@ -356,11 +360,11 @@ def test_it_can_be_drawn(study):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"iterations": 0}, "a number of iterations is at least 1, not 0"),
-        ({"pairs": -1}, "a number of pairs is at least 0, not -1"),
-        ({"least_elo": 0.0}, "the least Elo is above 0, not 0"),
-        ({"workers": 0}, "workers, not 0"),
-        ({"by": "luck"}, "settings are fitted by moves or games, not by 'luck'"),
+        ({"iterations": 0}, "a number of iterations must be at least 1, got 0"),
+        ({"pairs": -1}, "a number of pairs must be at least 0, got -1"),
+        ({"least_elo": 0.0}, "least_elo must be positive and finite, got 0"),
+        ({"workers": 0}, "workers must be 1..256, got 0"),
+        ({"by": "luck"}, "tuning is by moves or games, got 'luck'"),
     ],
 )
 def test_options_that_make_no_sense(options, message):

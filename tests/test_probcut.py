@@ -125,6 +125,6 @@ def test_the_laboratory_compares_depths():
 def test_the_laboratory_says_what_it_cannot_compare():
     with pytest.raises(GameError, match="ur has chance"):
         deviation(load_game("ur").start(), 4)
-    for depth, games, message in ((1, 1, "depths to compare"), (4, 0, "at least 1 game")):
+    for depth, games, message in ((1, 1, "depth must be 2"), (4, 0, "games must be at least 1")):
         with pytest.raises(CutnodeError, match=message):
             deviation(load_game("tictactoe").start(), depth, games=games)

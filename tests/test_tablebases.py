@@ -897,7 +897,9 @@ def test_batches_of_games_that_loop(tmp_path, pursued):
     with pytest.raises(CutnodeError, match="the journal"):
         run_batch(positions, tablebase=pursued, journal=tmp_path / "journal")
     build_tablebase(pursuit.Position(), tmp_path / "part", through="one")
-    with pytest.raises(GameError, match=r"does not have '.*': a game that loops is solved in a"):
+    with pytest.raises(
+        GameError, match=r"does not have '.*': a batch of a game with cycles needs a"
+    ):
         run_batch(positions, tablebase=tmp_path / "part")
     told, stop = [], threading.Event()
     stop.set()

@@ -123,15 +123,15 @@ def test_win_probability_at_the_fixed_point_stays():
 
 @pytest.mark.parametrize("count", [leaves, nodes, minimal_leaves, minimal_nodes, critical_tree])
 def test_shapes_of_no_tree(count):
-    with pytest.raises(CutnodeError, match="a width of 1 or more, not 0"):
+    with pytest.raises(CutnodeError, match="width must be at least 1, got 0"):
         count(0, 3)
-    with pytest.raises(CutnodeError, match="a depth is 0 or more, not -1"):
+    with pytest.raises(CutnodeError, match="depth must be at least 0, got -1"):
         count(3, -1)
 
 
 def test_probabilities_of_no_leaf():
     for win in (-0.1, 1.1, float("nan")):
-        with pytest.raises(CutnodeError, match="a probability is from 0 to 1"):
+        with pytest.raises(CutnodeError, match="win must be a probability"):
             next(win_loss_tree(2, win))
 
 

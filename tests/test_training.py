@@ -824,9 +824,12 @@ def test_what_is_there_is_looked_at_first(learned, tmp_path):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--prove", "a.weights", "--data", "d"], "--data does not go with --prove"),
-        (["--rebuild", "a.weights", "--seconds", "70"], "--seconds does not go with --rebuild"),
-        (["--rebuild", "a.weights"], "say with --data where the positions are"),
+        (["--prove", "a.weights", "--data", "d"], "--data cannot be combined with --prove"),
+        (
+            ["--rebuild", "a.weights", "--seconds", "70"],
+            "--seconds cannot be combined with --rebuild",
+        ),
+        (["--rebuild", "a.weights"], "--rebuild needs --data FOLDER"),
         (["--prove", "no.weights"], "no.weights cannot be read: No such file"),
     ],
 )

@@ -4,8 +4,8 @@
         nodes=300000,evaluation=own
 
 A best move keeps the proven value of the position; a sound one at least does not turn a win into a
-draw, or a draw into a loss.  Players are described as in ``cutnode match``.  The file has one
-position a line; text after a blank is ignored, and ``#`` begins a comment.
+draw or a loss, or a draw into a loss.  Players are described as in ``cutnode match``.  The file has
+one position a line; text after a blank is ignored, and ``#`` begins a comment.
 """
 
 from __future__ import annotations

@@ -352,7 +352,7 @@ def main() -> None:
     )
     openings = read_openings(options.openings, options.seed)
     if len(openings) < options.pairs:
-        sys.exit(f"{options.pairs} pairs need {options.pairs} openings, got {len(openings)}")
+        sys.exit(f"{options.openings} has {len(openings)} openings, {options.pairs} are needed")
     try:
         tally = asyncio.run(play_match(programs, openings, options))
     except (OSError, chess.engine.EngineError, TimeoutError) as error:

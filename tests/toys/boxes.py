@@ -20,7 +20,7 @@ from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 from cutnode import Bits, PositionError, compiled, popcount
-from cutnode.contract.variants import variants
+from cutnode.cells import variants
 
 MAX_ACTIONS = 1
 

@@ -13,7 +13,7 @@ import re
 from typing import NamedTuple
 
 from cutnode import Bits, PositionError, compiled, lowest_index, popcount, quoted, without_lowest
-from cutnode.contract.cells import Grid
+from cutnode.cells import Grid
 
 SIDE = 7
 MAX_MOVES = SIDE * (SIDE - 1)

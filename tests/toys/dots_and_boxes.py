@@ -13,7 +13,7 @@ import functools
 from typing import Any, NamedTuple
 
 from cutnode import Bits, PositionError, compiled, lowest_index, popcount, without_lowest
-from cutnode.contract.variants import board_size, variants
+from cutnode.cells import board_size, variants
 
 UNIT = 1
 

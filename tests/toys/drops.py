@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cutnode import PositionError
-from cutnode.contract.notation import play_texts
+from cutnode import PositionError, play_texts
 
 SIZE = 4
 MAX_MOVES = SIZE

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cutnode import Bits, PositionError, compiled
-from cutnode.contract.cells import Grid
+from cutnode.cells import Grid
 
 MAX_MOVES = 7
 MAX_PLIES = 42

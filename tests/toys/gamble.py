@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cutnode import Bits, PositionError, compiled, quoted
-from cutnode.contract.bits import mix
+from cutnode import Bits, PositionError, compiled, mix, quoted
 
 MAX_MOVES = 3
 MAX_PLIES = 500

@@ -19,10 +19,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from cutnode import Bits, PositionError, compiled, lowest_index, popcount, without_lowest
-from cutnode.contract.cells import Grid
-from cutnode.contract.text import quoted
-from cutnode.contract.variants import variants
+from cutnode import Bits, PositionError, compiled, lowest_index, popcount, quoted, without_lowest
+from cutnode.cells import Grid, variants
 from toys.quixo import from_cells as cubes
 from toys.quixo import reversible
 from toys.teeko import canonical_move, cell, key, original_move, position_of, write

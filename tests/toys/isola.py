@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cutnode import Bits, compiled, lowest_index, popcount
-from cutnode.contract.cells import Grid
+from cutnode.cells import Grid
 
 MAX_MOVES = 8
 MAX_PLIES = 14

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cutnode import Bits, compiled, popcount
-from cutnode.contract.cells import Grid
+from cutnode.cells import Grid
 from cutnode.contract.verbs import NO_INDEX
 
 CELLS_NUMBER = 9

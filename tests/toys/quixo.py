@@ -14,8 +14,7 @@ import functools
 from typing import Any, NamedTuple
 
 from cutnode import Bits, PositionError, compiled, lowest_index, popcount, without_lowest
-from cutnode.contract.cells import Grid
-from cutnode.contract.variants import board_size, variants
+from cutnode.cells import Grid, board_size, variants
 
 DECISIVE = True
 VALUE_LIMIT = 1

@@ -14,10 +14,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from cutnode import Bits, PositionError, compiled, lowest_index, without_lowest
-from cutnode.contract.cells import Grid
-from cutnode.contract.text import quoted
-from cutnode.contract.variants import variants
+from cutnode import Bits, PositionError, compiled, lowest_index, quoted, without_lowest
+from cutnode.cells import Grid, variants
 from cutnode.contract.verbs import NO_INDEX
 
 DECISIVE = True

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from cutnode import Bits, PositionError, compiled, lowest_index, popcount, without_lowest
-from cutnode.contract.cells import Grid
+from cutnode.cells import Grid
 from toys.quixo import (
     canonical,
     canonical_move,

@@ -45,7 +45,7 @@ interrupted (what was found until then is printed).
 
 def interrupted(found: bool = False) -> NoReturn:
     """End after Ctrl-C; *found*: what was found until then is printed already."""
-    click.echo(f"cutnode: interrupted{'; this is what was found until then' * found}", err=True)
+    click.echo(f"cutnode: interrupted{'; these are the results so far' * found}", err=True)
     sys.exit(INTERRUPTED)
 
 

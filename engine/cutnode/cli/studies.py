@@ -1,7 +1,7 @@
-"""What commands do with studies: measure, show signs of life, print, write, draw.
+"""The handling of studies by commands: measure, show progress, print, write, plot.
 
-Signs of life are the rows so far in a terminal, and lines in a log.  They are written whenever
-something was measured, and by no thread of their own: times are CPU times of the process.
+Progress is shown as the rows so far in a terminal, or as lines in a log.  It is written after
+measurements, not by a thread of its own, because times are CPU times of the process.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from collections.abc import Iterator, Sequence
 from cutnode.lab.study import Follower, Study
 
 EVERY = 10.0
-"""Seconds between lines in a log."""
+"""The seconds between lines in a log."""
 
 REFRESH = 0.1
-"""The least seconds between two pictures in a terminal."""
+"""The least seconds between two updates of a terminal."""
 
 AROUND = 6
-"""Lines of a terminal that are not for rows: the head of the table, progress, a margin."""
+"""The lines of a terminal that are not for rows: table header, progress, margin."""
 
 
 class Followers(Follower):
-    """Several who follow; the first to recall something is believed."""
+    """Several followers as one; a sample is recalled from the first that has it."""
 
     def __init__(self, followers: Sequence[Follower]):
         self.followers = followers
@@ -70,7 +70,7 @@ class Followers(Follower):
 
 
 class Check(Follower):
-    """Looks at a study when it begins, and may raise what is wrong with it."""
+    """A follower that calls *look* when a study begins, so that it can raise errors early."""
 
     def __init__(self, look: Callable[[Study], object]):
         self.look = look
@@ -80,7 +80,7 @@ class Check(Follower):
 
 
 class Signs(Follower):
-    """Shows what is measured now; subclasses say where."""
+    """A follower that shows progress; subclasses implement :meth:`show`."""
 
     def __init__(self) -> None:
         self.began, self.shown = time.monotonic(), float("-inf")
@@ -101,17 +101,17 @@ class Signs(Follower):
         self.show()
 
     def show(self) -> None:
-        """Show it, unless something was shown just now."""
+        """Show the progress, unless it was just shown."""
 
     def is_due(self, pause: float) -> bool:
-        """Return whether nothing was shown for so many seconds; it is shown now, then."""
+        """Return whether an update is due, after *pause* seconds; if so, start the next pause."""
         due = time.monotonic() - self.shown >= pause
         if due:
             self.shown = time.monotonic()
         return due
 
     def said(self) -> str:
-        """Return in a line what is measured, and what there is already."""
+        """Return a line with the current measurement and the results so far."""
         now, done, of = self.state
         study = self.study
         rows = f"{len(study.rows):,} rows" if study else ""
@@ -121,7 +121,7 @@ class Signs(Follower):
 
 
 class Log(Signs):
-    """Writes a line now and then, the first after a while."""
+    """A log on standard error, with a line every :data:`EVERY` seconds."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,12 +129,12 @@ class Log(Signs):
 
     def show(self) -> None:
         if self.is_due(EVERY):
-            with contextlib.suppress(OSError):  # nobody reads it: measure on
+            with contextlib.suppress(OSError):  # nobody reads it: keep measuring
                 click.echo(f"cutnode: {self.said()}", err=True)
 
 
 class Screen(Signs):
-    """Shows the rows so far and a bar in a terminal; they go when it is closed."""
+    """The rows so far and a progress bar in a terminal, which disappear when it is closed."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -149,11 +149,11 @@ class Screen(Signs):
 
     def show(self) -> None:
         if self.is_due(REFRESH):
-            with contextlib.suppress(OSError):  # the terminal is gone: measure on
+            with contextlib.suppress(OSError):  # the terminal is gone: keep measuring
                 self.live.update(self._picture(), refresh=True)
 
     def close(self) -> None:
-        """Take the picture away."""
+        """Clear the display."""
         with contextlib.suppress(OSError):
             self.live.stop()
 
@@ -176,9 +176,9 @@ class Screen(Signs):
 
 @contextlib.contextmanager
 def following(others: Sequence[Follower], quiet: bool) -> Iterator[Follower]:
-    """Yield what follows an experiment: signs of life on standard error unless *quiet*, and others.
+    """Yield a follower that combines *others* with progress on standard error, unless *quiet*.
 
-    A terminal shows rows as they come, a file or a pipe gets a line every ten seconds.
+    A terminal shows rows as they are added; a file or a pipe gets a line every ten seconds.
     """
     if quiet:
         yield Followers(others)
@@ -190,48 +190,48 @@ def following(others: Sequence[Follower], quiet: bool) -> Iterator[Follower]:
 
 
 FORMATS = ("table", "json", "csv", "latex", "markdown")
-"""What can be printed."""
+"""The formats that can be printed."""
 
 OUTPUTS = combined(
     json_option("Print JSON: --format json."),
     click.option("--csv", "as_csv", is_flag=True, help="Print CSV: --format csv."),
-    choice(
-        "--format", "What is printed; latex needs the packages booktabs and longtable.", FORMATS
-    ),
+    choice("--format", "Output format; latex needs the packages booktabs and longtable.", FORMATS),
     option(
         "--columns",
-        "Only these columns in tables, in this order; data, pages and plots have all.",
+        "Columns of tables, in this order; data, pages and plots have all columns.",
         metavar="A,B",
     ),
     out_option(
-        "Also write FILE, as its name ends: a table .csv .parquet .tex .md, a page .html, a plot "
-        ".svg .pdf .png, all .json, or .jsonl that grows while it is measured. Can be repeated.",
+        "Also write FILE, in the format of its ending: table .csv .parquet .tex .md, page .html, "
+        "plot .svg .pdf .png, complete .json, or .jsonl, which grows during the run. Repeatable.",
         multiple=True,
     ),
     option(
         "--samples",
-        "Also write what was measured of each position: a .csv, .jsonl or .parquet file.",
+        "Also write the measurements of each position, to a .csv, .jsonl or .parquet file.",
         metavar="FILE",
         shell_complete=complete_file,
     ),
-    option("--plot", "Also draw it: a .png, .svg or .pdf file.", metavar="FILE"),
-    option("--report", "Also write a page of HTML: plot, table, settings, data.", metavar="FILE"),
+    option("--plot", "Also plot it, to a .png, .svg or .pdf file.", metavar="FILE"),
+    option(
+        "--report", "Also write an HTML page with plot, table, settings and data.", metavar="FILE"
+    ),
 )
-"""The options of what becomes of a study."""
+"""The output options of a study."""
 
 MEASURED = combined(
     OUTPUTS,
     click.option(
-        "--resume", is_flag=True, help="Go on with the stopped study in the --out FILE.jsonl."
+        "--resume", is_flag=True, help="Resume the interrupted study in the --out FILE.jsonl."
     ),
-    click.option("--quiet", is_flag=True, help="No progress on standard error."),
+    click.option("--quiet", is_flag=True, help="Show no progress on stderr."),
 )
-"""The options of :func:`deliver`, which measures a study."""
+"""The options of :func:`deliver`, which runs a study."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What becomes of a study, as :data:`OUTPUTS` say."""
+    """The outputs of a study: the values of :data:`OUTPUTS`."""
 
     as_json: bool
     as_csv: bool
@@ -244,7 +244,7 @@ class Outputs:
 
     @classmethod
     def taken_from(cls, options: dict[str, Any], can_draw: bool) -> Outputs:
-        """Take the options of outputs out of those of a command, and check them."""
+        """Remove the output options from a command's options, check them, and return them."""
         outputs = cls(**{field.name: options.pop(field.name) for field in fields(cls)})
         outputs._check(can_draw)
         return outputs
@@ -256,11 +256,11 @@ class Outputs:
 
     @property
     def journals(self) -> list[str]:
-        """The files of JSON lines, which grow while a study is measured."""
+        """The JSON Lines files, which grow while a study runs."""
         return [path for path in self.out if _suffix(path) == ".jsonl"]
 
     def _check(self, can_draw: bool) -> None:
-        """See that what is asked for can be written, before anything is measured."""
+        """Check, before anything is measured, that all outputs can be written."""
         from cutnode.lab import files, plots
 
         if (self.as_json, self.as_csv, self.format != "table").count(True) > 1:
@@ -268,11 +268,11 @@ class Outputs:
         if self.plot is not None:
             plots.check_plot(self.plot)
         if self.report is not None and _suffix(self.report) != ".html":
-            raise CutnodeError(f"a report is a file that ends in .html, not {self.report!r}")
+            raise CutnodeError(f"a report's file name must end in .html, got {self.report!r}")
         for path in self.files:
             files.check_out(path)
             if _suffix(path)[1:] in plots.PLOTS and not can_draw:
-                raise CutnodeError(f"{path} cannot be written: a study of this kind has no plot")
+                raise CutnodeError(f"{path} cannot be written: this kind of study has no plot")
         if self.samples is not None:
             files.check_samples(self.samples)
         written = [*self.files, *filter(None, [self.samples])]
@@ -281,7 +281,7 @@ class Outputs:
                 raise CutnodeError(f"{path} would be written twice")
 
     def write(self, study: Study, draw: Draw | None) -> None:
-        """Write the files, those of data first; of a study without rows no plots."""
+        """Write the files, data first, and no plots of a study without rows."""
         from cutnode.lab import files, plots
 
         if self.samples is not None:
@@ -315,7 +315,7 @@ class Outputs:
         click.echo(texts[form](shown), nl=False)
 
     def selected(self, study: Study) -> Study:
-        """Return the study with the columns that are wanted."""
+        """Return the study with the chosen columns."""
         return study if self.columns is None else study.selected(names_in(self.columns))
 
 
@@ -331,24 +331,23 @@ def deliver(
     quiet: bool,
     **options: Any,
 ) -> Study:
-    """Run an experiment with *options*; print, draw and write it, and return it.
+    """Run an experiment with *options*; print, plot and write its study, and return it.
 
-    What cannot be written is said before anything is measured.  Files of JSON lines grow while it
-    runs.
+    Outputs are checked before anything is measured.  JSON Lines files grow during the run.
     """
     from cutnode.cli.studies import Check, following
     from cutnode.lab.files import Journal
 
     outputs = Outputs.taken_from(options, can_draw=draw is not None)
     if resume and not outputs.journals:
-        raise CutnodeError("--resume needs the --out FILE.jsonl of the study that was stopped")
+        raise CutnodeError("--resume needs the --out FILE.jsonl of the interrupted study")
     journals = [Journal(path, resume) for path in outputs.journals]
     with following([Check(outputs.selected), *journals], quiet) as progress:
         study = measure(**options, progress=progress)
     outputs.write(study, draw)
     outputs.print(study)
     if study.failure:
-        click.echo(f"cutnode: {study.failure}; this is what was found until then", err=True)
+        click.echo(f"cutnode: {study.failure}; these are the results so far", err=True)
         sys.exit(FAILED)
     if study.stopped:
         interrupted(found=True)
