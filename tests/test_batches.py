@@ -1,4 +1,4 @@
-"""Batches: many positions on all cores, resumed after whatever ended them."""
+"""Batches: many positions on all cores, resumed after any interruption."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from marks import compiled_only
 
 from cutnode import NO_MOVE, CutnodeError, PositionError, Table, legal_moves, load_game, solve_many
 from cutnode.batches import BatchProgress, read_positions, read_results, run_batch
 from cutnode.batches.journal import Journal
 from cutnode.cli.batch import batch
-from cutnode.compiler.jit import jit_enabled
 from cutnode.compiler.locks import lock
 from cutnode.contract.notes import notes_to
 from cutnode.contract.positions import Packed, as_words
@@ -37,8 +37,6 @@ GAME = load_game("connect4")
 TINY = load_game("tictactoe")
 ABOUT = {"game": "chess", "depth": 3}
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-
 
 def of_set(name: str, count: int) -> Packed:
     lines = (SETS / f"connect4_{name}.txt").read_text().splitlines()
@@ -46,7 +44,7 @@ def of_set(name: str, count: int) -> Packed:
 
 
 def all_tiny() -> list:
-    """Positions of tic-tac-toe, each once, those where the game is over as well."""
+    """Return all positions of tic-tac-toe, including finished ones."""
     seen, layer = {}, [TINY.start()]
     while layer:
         seen |= dict.fromkeys(layer)
@@ -61,7 +59,7 @@ TINIES = all_tiny()[::7]
 
 
 def journal_of(path: Path, about: dict, *records: bytes) -> list[bytes]:
-    """Open a journal, add records, and close it; what it held before."""
+    """Open a journal, add records, and close it; return what it held before."""
     held: list[bytes] = []
     with Journal(path, about, held.append) as journal:
         for record in records:
@@ -129,7 +127,7 @@ def test_a_damaged_byte_is_noticed_or_costs_a_record(tmp_path_factory, at, flips
 
 
 @given(st.integers(0, 1000))
-def test_a_torn_journal_goes_on(tmp_path_factory, size):
+def test_a_torn_journal_is_resumed(tmp_path_factory, size):
     path = tmp_path_factory.mktemp("journal") / "journal"
     journal_of(path, ABOUT, *RECORDS)
     path.write_bytes(path.read_bytes()[:size])
@@ -175,7 +173,7 @@ def test_lines_that_cannot_be_read_are_skipped_if_wanted():
         read_positions(TINY, ["nonsense"], "here", [])
 
 
-def test_notes_on_lines_are_told_once():
+def test_notes_on_lines_are_reported_once():
     stale = "4k3/8/8/8/8/8/8/4K3 w K - 0 1"
     told = []
     with notes_to(told.append):
@@ -290,7 +288,7 @@ def test_a_stopped_batch_says_what_is_done(tmp_path):
 
 
 def test_what_is_done_of_a_span_is_kept_once():
-    """What the kernel was seen to have done is given away at the next look, the rest at the end."""
+    """Results seen so far are handed out at the next look, and the rest at the end, each once."""
     kept = []
 
     def keep(first, found):
@@ -325,7 +323,7 @@ run_batch(of_set("L1_R1", 400), threads=2, table=8, nodes=30_000, journal=sys.ar
 
 @compiled_only
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
-def test_a_killed_batch_goes_on_where_it_was(tmp_path):
+def test_a_killed_batch_resumes_where_it_was(tmp_path):
     path, root = tmp_path / "journal", Path(__file__).parent.parent
     wanted = run_batch(of_set("L1_R1", 400), threads=2, table=8, nodes=30_000)
     generator = random.Random(4)
@@ -428,7 +426,7 @@ def test_damaged_results_are_refused_or_what_they_were(tmp_path, kind):
 
 
 def test_lines_of_json_without_checksums_are_read(tmp_path):
-    """Other programs may write them."""
+    """Other programs may write such lines."""
     result = run_batch(TINIES, threads=1)
     path = tmp_path / "results.jsonl"
     path.write_text("\n".join(result.json_lines()))
@@ -480,7 +478,7 @@ def test_the_command_writes_what_was_found(tmp_path):
         assert re.search(reason, str(error))
 
 
-# Other engines than alpha-beta
+# Engines other than alpha-beta
 
 PLAIN = load_game("tictactoe", plain=True)
 LATE_COMPILED = TINIES[-150::8]

@@ -1,4 +1,4 @@
-"""Every game follows the contract, and a game that does not is found out."""
+"""Every game follows the contract, and violations are detected."""
 
 import pkgutil
 from pathlib import Path
@@ -16,14 +16,14 @@ from cutnode.games import connect4, tictactoe
 
 TOYS = [f"toys.{it.name}" for it in pkgutil.iter_modules(toys.__path__) if not it.ispkg]
 GAMES = ["cutnode.cli.template", *game_names(), *(toy for toy in TOYS if "hazard" not in toy)]
-"""Hazards have no graph before a test makes one."""
+"""The games to check; hazards have no graph before a test makes one."""
 COMPILED = ("tictactoe",)
-"""Those that are looked at compiled in the quick tests; it takes some seconds for each."""
+"""The games that the quick tests check in compiled code, at some seconds each."""
 DEAREST = ("chess", "domineering", "hex", "mnk", "morris", "othello", "qubic", "toys.teeko", "y")
-"""Those whose kernels take longest to compile; their own tests search them."""
+"""The games whose kernels take longest to compile; their own tests search them."""
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
 WARNED = {"toys.gamble": {"reversible"}}
-"""Verbs of which a check warns."""
+"""The verbs for which a check gives a warning, by game."""
 VARIANTS = (
     *(f"connect4:{board}" for board in BOARDS),
     *("toys.boxes:3", "toys.boxes:4", "toys.ruin:fear", "ur:masters-2", "ur:blitz", "othello:4x4"),
@@ -32,7 +32,7 @@ VARIANTS = (
 
 
 def marks_of_rules(name):
-    """Plain Python takes long in games of many moves."""
+    """Return the marks of games with many moves, which take long in plain Python."""
     slow = [pytest.mark.slow] if name in DEAREST else []
     return [*slow, pytest.mark.long] if slow else slow
 
@@ -92,10 +92,10 @@ def test_findings_are_printed():
 
 @pytest.fixture
 def found(monkeypatch):
-    """What is found when some rules of a game are replaced (by None: removed)."""
+    """A function that returns the findings with rules of a game replaced (by None: removed)."""
 
     def found(module, variant="", **rules):
-        runs_plainly(module)  # remembered: the rules that replace others are not compiled
+        runs_plainly(module)  # remembered: the replacement rules are not compiled
         for name, rule in rules.items():
             if rule is None:
                 monkeypatch.delattr(module, name)
@@ -273,7 +273,7 @@ def test_boards_that_are_not_drawn(found):
 
 
 def test_bounds_that_ask_too_much(found):
-    """Off by one, of one side, for narrow windows only."""
+    """Bounds that are off by one, one-sided, or wrong for narrow windows only."""
 
     def bounds(position, alpha, beta):
         lower, upper = connect4_bounds(position, alpha, beta)
@@ -286,7 +286,7 @@ def test_bounds_that_ask_too_much(found):
 def test_candidates_without_the_best(found):
     def candidates(position, buffer, at):
         buffer[at] = buffer[connect4_candidates(position, buffer, at) - 1]
-        return at + 1  # only the last
+        return at + 1  # only the last move
 
     connect4_candidates = connect4.candidates
     message = found(connect4, "4x4", candidates=candidates)["candidates"]
@@ -329,7 +329,7 @@ def test_positions_that_recur_unsaid(found):
 
 @pytest.fixture
 def edited(tmp_path):
-    """A game in a file of its own: tic-tac-toe with some of its source replaced."""
+    """A function that makes a game in its own file: tic-tac-toe with source text replaced."""
 
     def edited(name, old, new):
         source = Path(tictactoe.__file__).read_text()
@@ -365,7 +365,7 @@ def test_compiled_rules_that_differ(edited, name, wrong, complaint):
     ],
 )
 def test_consequences_are_left_out(found, rules, verb, complaint):
-    """A search without moves, a position that is none, a list that is too short."""
+    """No follow-up findings: a search without moves, an invalid position, a short list."""
     findings = found(tictactoe, **rules)
     assert findings.keys() == {verb}
     assert complaint in findings[verb]
@@ -379,7 +379,7 @@ def test_repetition(found):
 
 
 def test_keys_of_positions_that_recur(found):
-    """Positions may share a key if they differ only in what changes while they recur."""
+    """Positions may share a key if they differ only in something that changes while they recur."""
     assert found(duel, recurrence=duel.key) == {}
     shared = {"key": lambda position: 0, "recurrence": duel.key}
     assert "have the same key 0" in found(duel, **shared)["key"]

@@ -1,4 +1,4 @@
-"""Mistakes that authors of games make are each told in one line that names the way out."""
+"""Every mistake of a game's author is reported in one line that says how to fix it."""
 
 import os
 
@@ -529,7 +529,7 @@ MISTAKES = {
         "NAME.play does not compile: position has 4 fields, and is unpacked into 3",
     ),
 }
-"""The text, its replacement, and the message without the place; ``NAME`` is the game."""
+"""The original text, its replacement, and the message without the place; ``NAME`` is the game."""
 
 
 @pytest.mark.filterwarnings("ignore:Assigning a code object:DeprecationWarning")  # in numba, 3.13

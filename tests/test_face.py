@@ -1,4 +1,4 @@
-"""What a programmer types first works: names of games, boards, results, the package cutnode."""
+"""A programmer's first attempts work: names of games, boards, results, the package cutnode."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_text_goes_with_its_game():
 
 
 @pytest.mark.parametrize("thing", [None, 7, (1, 2), TICTACTOE.module.Position])
-def test_what_is_no_position(thing):
+def test_invalid_position_arguments(thing):
     with pytest.raises(GameError, match="is no position: give a game's name, a game"):
         search(thing, depth=1)
 
@@ -137,8 +137,8 @@ def test_settings_of_a_player_as_keywords():
     assert PlayerKeywords.__annotations__.keys() == KEYS.keys() - {"game"}
     for settings, message in (
         ({"strenght": 60}, r"there is no setting 'strenght' \(did you mean 'strength'\?\)"),
-        ({"strength": 2.5}, "strength is a whole number, not '2.5'"),
-        ({"strength": 101}, "a strength is 0..100, not 101"),
+        ({"strength": 2.5}, "strength must be a whole number, got '2.5'"),
+        ({"strength": 101}, "strength must be 0..100, got 101"),
         ({"text": "hard", "level": "easy"}, "level is set twice"),
         ({"tablebase": "a,b"}, "tablebase cannot hold a comma, got 'a,b'"),
     ):
@@ -205,7 +205,7 @@ def test_games_of_files_read_back(tmp_path):
     assert eval(repr(game), {"load_game": load_game}) == game
 
 
-def test_what_is_no_name_of_a_game():
+def test_invalid_names_of_games():
     with pytest.raises(GameError, match="a game must be given by its name or the path of its file"):
         load_game(7)
 
@@ -349,7 +349,7 @@ def test_searches_know_the_history_of_a_board():
         (lambda: Board("tictac"), "unknown game 'tictac'"),
     ],
 )
-def test_what_is_no_board(make, message):
+def test_invalid_boards(make, message):
     with pytest.raises(CutnodeError, match=message):
         make()
 
@@ -446,21 +446,21 @@ def test_trees_fit_a_notebook():
         (lambda: save_proofs("none", 3), "proofs must be iterable, got 3"),
         (lambda: save_proofs("none", [3]), "what write_proof returns, not 3"),
         (lambda: run_batch(["tictactoe"], []), "task must be 'solve' or 'search'"),
-        (lambda: play_game([], "tictactoe"), "needs two players that make_player returns"),
+        (lambda: play_game([], "tictactoe"), "two players as make_player returns them"),
         (lambda: play_game(None, "tictactoe"), "players must be iterable, got None"),
         (
             lambda: play_game(RANDOM, "tictactoe", plies="x"),
             "a limit of plies must be a whole number",
         ),
         (lambda: play_game(RANDOM, "tictactoe", until=1), "until must be a function, got 1"),
-        (lambda: match(None, "random", "random"), "a match is of a game or its name, not of None"),
+        (lambda: match(None, "random", "random"), "game must be a game or its name, got None"),
         (lambda: match("tictactoe", "random", "random", sprt=1), "sprt must be an Sprt, got 1"),
         (lambda: match("tictactoe", "random", "random", openings=1), "openings must be iterable"),
         (lambda: Sprt(0, None), "elo1 must be a number, got None"),
         (lambda: Sprt(0, 5, "x"), "alpha must be a number, got 'x'"),
-        (lambda: to_svg(None), "a tree to draw is what record_tree returns, not None"),
-        (lambda: to_json("x"), "a tree to draw is what record_tree returns, not 'x'"),
-        (lambda: to_svg("1" * 10_000), r"record_tree returns, not '1{116}\.\.\.$"),
+        (lambda: to_svg(None), "tree must be a tree that record_tree returns, got None"),
+        (lambda: to_json("x"), "tree must be a tree that record_tree returns, got 'x'"),
+        (lambda: to_svg("1" * 10_000), r"record_tree returns, got '1{116}\.\.\.$"),
         (lambda: solve_many(np.array(3)), r"positions must be iterable, got array\(3\)"),
         (lambda: solve_many(Many()), "positions must be iterable, got one two$"),
         (lambda: run_batch(TICTACTOE.start()), "is no position: give a game's name"),
@@ -477,7 +477,7 @@ def test_trees_fit_a_notebook():
         (lambda: Table.load(3), "what is loaded must be the path of a file, got 3"),
         (lambda: Book.load("\ud800"), "what is loaded must be the path of a file"),
         (lambda: Tablebase.open("1" * 5000), "a tablebase must be the path of a file, got '111"),
-        (lambda: play_game(np.array([1, 2]), "tictactoe"), "needs two players that make_player"),
+        (lambda: play_game(np.array([1, 2]), "tictactoe"), "two players as make_player"),
         (lambda: Technique("x", True, "", parameters="ab"), "must be Parameters, got 'ab'"),
         (lambda: Technique("x", True, "", memory=[]), r"must be sizes by name, got \[\]"),
         (lambda: Parameter("x", "1", 0, 2, ""), "default of x must be a number, got '1'"),

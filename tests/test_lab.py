@@ -1,4 +1,4 @@
-"""The laboratory: that its counts are those of the searches, and what its commands print."""
+"""The laboratory: its counts equal the counts of the searches, and its commands print them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from commands import run_cutnode
+from marks import compiled_only
 from toys.techniques import ideas
 
 from cutnode import Searcher, Technique, alphabeta, legal_moves, load_game, minimax
 from cutnode.cli.lab import lab
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.verbs import play
 from cutnode.kernels.techniques import EXACT, choose, in_order
@@ -29,19 +28,13 @@ from cutnode.lab.page import page
 from cutnode.lab.study import INTERRUPTED, Column, Study
 from cutnode.lab.tables import latex_table, markdown_table
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 ROOT = Path(__file__).parent.parent
 TICTACTOE = load_game("tictactoe")
 CONNECT4 = load_game("connect4")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "1593")]
 FEW = ("table", "deepening", "enhanced_cutoffs", "killers", "late_move_reductions")
-
-
-def run_cutnode(*args: object, stdin: str = "") -> Result:
-    result = CliRunner().invoke(main, [str(arg) for arg in args], input=stdin)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
 
 
 def steps(study):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from marks import compiled_only
 
 from cutnode import load_game
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.errors import CutnodeError
 from cutnode.lab.engines import _best_prover, _better_player, engines
 from cutnode.playing.matches import MatchResult
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 TICTACTOE = load_game("tictactoe")
 
@@ -31,7 +31,7 @@ def test_engines_prove_and_play():
 
 
 def match_of(pairs):
-    """Return a match of so many pairs of 0, 1/2, 1, 3/2 and 2 points, with few draws."""
+    """Return a match with these counts of pairs of 0, 1/2, 1, 3/2 and 2 points, with few draws."""
     draws = pairs[1] + pairs[3]
     wins = pairs[2] + pairs[3] + 2 * pairs[4]
     return MatchResult(
@@ -95,7 +95,7 @@ def test_engines_of_a_game_of_chance_only_play():
     assert study.notes[0].startswith("A game of chance: the engines prove nothing")
 
 
-def test_engines_need_positions_that_go_on():
+def test_engines_need_unfinished_positions():
     with pytest.raises(CutnodeError, match="the game is over in"):
         engines(TICTACTOE, [TICTACTOE.start(), TICTACTOE.parse("14253")])
     with pytest.raises(CutnodeError, match="pairs must be at least 0, got -1"):

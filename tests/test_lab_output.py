@@ -1,4 +1,4 @@
-"""What becomes of studies of the laboratory: tables, plots, pages, files, and the same again."""
+"""Output of the laboratory's studies: tables, plots, pages, files, and repetitions."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from xml.etree import ElementTree
 import jsonschema_rs
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from commands import run_cutnode
+from marks import compiled_only
 
 from cutnode import load_game
 from cutnode.cli.following import following
 from cutnode.cli.lab import lab
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.errors import CutnodeError
 from cutnode.lab import plots
 from cutnode.lab.ablation import ablation, draw
@@ -50,19 +49,13 @@ from cutnode.lab.tables import latex_table, markdown_table
 from cutnode.lab.terminal import print_study
 from cutnode.storage.files import check_file, write_whole
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 ROOT = Path(__file__).parent.parent
 TICTACTOE = load_game("tictactoe")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "12")]
 FEW = ("table", "deepening", "killers", "late_move_reductions")
 LAB = ("lab", "ablation", "tictactoe", "--depth", 4, "--techniques", "table,killers", "--runs", 1)
-
-
-def run_cutnode(*args: object) -> Result:
-    result = CliRunner().invoke(main, [str(arg) for arg in args])
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +66,7 @@ def study():
 
 @pytest.fixture(scope="module")
 def several():
-    """Some positions, so that figures have intervals."""
+    """A study of several positions, so that figures have intervals."""
     return ablation(SOME, 4, techniques=("table", "killers"), runs=1, workers=1)
 
 
@@ -162,7 +155,7 @@ def test_files_are_written_whole(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
 def test_only_files_are_replaced(tmp_path):
-    """Not a device, which root could, nor a link."""
+    """Neither a device, which root could replace, nor a link."""
     pipe, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "file"
     os.mkfifo(pipe)
     link.symlink_to(file)
@@ -194,7 +187,7 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
     assert data["notes"][-1] == INTERRUPTED
 
 
-# Forms
+# Formats
 
 
 def test_json_is_as_its_schema_says(several, tmp_path):
@@ -278,7 +271,7 @@ GLYPHS = {
     **dict.fromkeys("cez", 472) | dict.fromkeys("kvxy", 561) | dict.fromkeys("bdhnpu", 590),
     **{"m": 885, "w": 767, "%": 885, "+": 826},
 }
-"""Widths in Computer Modern of 8 points, in thousandths of them; all others are 531."""
+"""The widths in Computer Modern at 8 points, in thousandths; all other characters have 531."""
 
 
 def latex_sizes(text):
@@ -359,11 +352,11 @@ def test_no_line_hides_another():
     assert [text.get_text() for text in axes.texts] == ["c", "a", "b"]
 
 
-# While it is measured
+# During measurement
 
 
 class Watching(Follower):
-    """Knows what is measured, and ends the process after so many samples."""
+    """A follower that notes what is measured, and ends the process after some samples."""
 
     def __init__(self, journal, most):
         self.journal, self.most, self.measured = journal, most, []
@@ -384,7 +377,7 @@ class Watching(Follower):
         return self.journal.recall(key)
 
 
-def test_a_study_that_is_killed_goes_on(several, tmp_path):
+def test_a_killed_study_is_resumed(several, tmp_path):
     file = tmp_path / "a.jsonl"
     options = {"techniques": ("table", "killers"), "runs": 1, "workers": 1}
     first = Watching(Journal(str(file)), 20)
@@ -453,7 +446,7 @@ def test_a_terminal_shows_rows_as_they_come(several, monkeypatch):
     assert "+ table" in shown and "+ killers, 3 of 5" in shown
 
 
-# The same again
+# Repetition
 
 
 def test_the_same_again(several, tmp_path):

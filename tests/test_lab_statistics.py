@@ -15,12 +15,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from toys import race
 
 from cutnode import CutnodeError, Searcher, game_names, load_game
 from cutnode.cli.inputs import read_positions
-from cutnode.cli.main import main
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.collection import position_sets
 from cutnode.contract.verbs import canonical
@@ -57,10 +56,6 @@ SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "1593")]
 FEW = {"techniques": ("table", "deepening", "killers"), "runs": 1}
 
 
-def run_cutnode(*args: object):
-    return CliRunner().invoke(main, [str(arg) for arg in args])
-
-
 # Known values
 
 DARWIN = (49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48)
@@ -73,7 +68,7 @@ def test_signed_ranks_of_darwins_plants():
 
 
 def test_signed_ranks_with_ties_and_zeros_are_counted():
-    """Of the 16 signs of 1, 1, 2, 2 two give a sum as far out as 0, and six one as far as 1.5."""
+    """Of the 16 sign patterns of 1, 1, 2, 2, two are as extreme as 0, and six as extreme as 1.5."""
     assert wilcoxon([1, 1, 2, 2, 7], [0, 0, 0, 0, 7]) == 2 / 16
     assert wilcoxon([0, 1, 2, 2], [1, 0, 0, 0]) == 6 / 16
     assert wilcoxon([3, 3], [3, 3]) == 1
@@ -117,7 +112,7 @@ def test_means_of_ratios_are_symmetric():
     assert quartiles([1, 2, 3, 4, 5]) == (2, 3, 4)
 
 
-def test_intervals_that_are_none():
+def test_invalid_intervals():
     assert bootstrap_mean([5]) == (5, None, None)
     assert bootstrap_mean([5, 5, 5]) == (5, 5, 5)
     assert bootstrap_share([1, 0, 2], [2, 0, 4]) == (0.5, 0.5, 0.5)
@@ -125,7 +120,7 @@ def test_intervals_that_are_none():
 
 
 def test_intervals_hold_the_mean_as_often_as_they_say():
-    """Of 200 samples of 30 from a skew distribution; the percentiles alone hold it less often."""
+    """Of 200 samples of 30 from a skewed distribution; plain percentiles hold it less often."""
     random = np.random.default_rng(4)
     held = 0
     for _ in range(200):
@@ -374,11 +369,11 @@ def test_what_was_measured_is_kept_when_processes_are_interrupted():
 
 
 def ending():
-    """Return an answer to tasks that one of them does not survive."""
+    """Return a function that answers tasks and does not survive one of them."""
     return lambda task: os._exit(3) if task == 2 else -task
 
 
-def test_a_process_that_ends_is_told_of():
+def test_a_process_that_ends_is_reported():
     with Processes(ending, 2) as processes:
         assert list(processes.answers([0, 1])) == [0, -1]
         with pytest.raises(CutnodeError, match=r"a process ended unexpectedly \(exit code 3\)"):
@@ -388,7 +383,7 @@ def test_a_process_that_ends_is_told_of():
 
 
 def dying():
-    """Return an answer to tasks that says which process and which group gave it."""
+    """Return a function that answers tasks with its process and its process group."""
 
     def answer(task):
         if task == "die":
@@ -399,7 +394,7 @@ def dying():
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes end otherwise")
-def test_a_process_that_is_killed_is_told_of(monkeypatch):
+def test_a_killed_process_is_reported(monkeypatch):
     with Processes(dying, 1) as processes:
         [(process, group)] = processes.answers(["live"])
         assert group == process != os.getpgrp()  # a terminal's signals do not reach it
@@ -411,7 +406,7 @@ def test_a_process_that_is_killed_is_told_of(monkeypatch):
         child.join()  # it ends between two tasks
         with pytest.raises(CutnodeError, match=r"unexpectedly \(exit code -9\)") as caught:
             list(processes.answers(["live"]))
-        caught.value.itself = caught.value  # as a cycle it is freed by the collector
+        caught.value.itself = caught.value  # a cycle, freed by the garbage collector
     del caught
     ignored = []
     monkeypatch.setattr(sys, "unraisablehook", lambda event: ignored.append(event.exc_value))
@@ -423,7 +418,7 @@ def test_a_process_that_is_killed_is_told_of(monkeypatch):
 @searches
 @pytest.mark.usefixtures("all_work_is_shared")
 @pytest.mark.parametrize("ended_by", ["a killed process", "SIGTERM"])
-def test_a_study_that_is_ended_from_outside_is_kept_and_goes_on(ended_by, tmp_path, monkeypatch):
+def test_a_study_ended_from_outside_is_kept_and_resumed(ended_by, tmp_path, monkeypatch):
     file, whole = tmp_path / "a.jsonl", tmp_path / "a.json"
     words = ["lab", "ablation", "tictactoe", "--positions", "6", "--depth", "4", "--runs", "1"]
     words += ["--techniques", "table,killers", "--workers", "2", "--quiet", "--json"]
@@ -441,7 +436,7 @@ def test_a_study_that_is_ended_from_outside_is_kept_and_goes_on(ended_by, tmp_pa
             child.join()
 
     monkeypatch.setattr(Study, "add_row", end_soon)
-    ended = CliRunner().invoke(main, words)
+    ended = run_cutnode(*words)
     assert ended.exit_code == (128 + signal.SIGTERM if ended_by == "SIGTERM" else 1)
     assert "these are the results so far" in ended.stderr
     for text in (ended.stdout, whole.read_text()):
@@ -450,7 +445,7 @@ def test_a_study_that_is_ended_from_outside_is_kept_and_goes_on(ended_by, tmp_pa
     assert kept.stopped and len(kept.samples) >= 6
     assert bool(kept.failure) == (ended_by != "SIGTERM")
     monkeypatch.undo()
-    again = CliRunner().invoke(main, [*words, "--resume"])
+    again = run_cutnode(*words, "--resume")
     assert again.exit_code == 0
     resumed = json.loads(again.stdout)
     assert [row["step"] for row in resumed["rows"]][-1] == "- killers"
@@ -480,7 +475,7 @@ def test_where_p_and_the_interval_disagree_both_are_explained():
     assert not agreeing.notes
 
 
-def test_what_cannot_be_sent_is_told_of():
+def test_an_answer_that_cannot_be_sent_is_reported():
     with pytest.raises(CutnodeError, match=r"cannot be sent to other processes .*: use 1 worker"):
         Workbench(2, lambda positions, what: what, SOME, len)
 
@@ -492,11 +487,11 @@ def test_numbers_of_workers_that_make_no_sense(workers):
             experiment(SOME, 3, workers=workers)
 
 
-# What happens in nodes
+# Node statistics
 
 
 def counted_nodes(*arguments):
-    """The rows of the study, by part and name; compiled in a process of its own."""
+    """Return the rows of the study by part and name; they are compiled in a separate process."""
     command = [sys.executable, "-W", "error", "-m", "cutnode", "lab", "nodes", *map(str, arguments)]
     output = subprocess.check_output([*command, "--json", "--quiet"], text=True, cwd=ROOT)
     study = json.loads(output)
@@ -507,7 +502,7 @@ def counted_nodes(*arguments):
 @pytest.mark.slow
 @pytest.mark.long
 def test_nodes_are_those_of_the_search():
-    """Watched or not, the same nodes; and what is counted by parts adds up."""
+    """Observed or not, the search visits the same nodes, and the counts of all parts add up."""
     study, rows = counted_nodes("tictactoe", "5", "--depth", 8, "--table-mb", 1)
     start = TICTACTOE.parse("5")
     counts = Searcher(start, table=1).search(start, depth=8).statistics

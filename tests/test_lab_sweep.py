@@ -1,20 +1,19 @@
-"""Sweeps: a parameter of the search through a range, or two."""
+"""Sweeps of one or two parameters of the search through a range."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
+from marks import compiled_only
 
 from cutnode import CutnodeError, Searcher, load_game, make_player
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.lab.plots import inline_plot
 from cutnode.lab.rerun import rerun
 from cutnode.lab.sweep import draw, range_of, sweep
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 TICTACTOE = load_game("tictactoe")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "15", "159")]
@@ -96,7 +95,7 @@ REFUSED = {
 @pytest.mark.parametrize("ranges", REFUSED)
 def test_what_makes_no_sense(ranges):
     args = ["lab", "sweep", "tictactoe", *ranges, "--depth", "3", "--from", "15", "--quiet"]
-    result = CliRunner().invoke(main, args)
+    result = run_cutnode(*args)
     assert result.exit_code == 2
     assert REFUSED[ranges] in result.output
     assert result.output.count("\n") == 1
@@ -104,7 +103,7 @@ def test_what_makes_no_sense(ranges):
 
 def test_the_command():
     args = ["lab", "sweep", "tictactoe", "lmr.moves=1:3", "--depth", "5", "--from", "15", "--json"]
-    result = CliRunner().invoke(main, args)
+    result = run_cutnode(*args)
     assert result.exit_code == 0
     assert [row["lmr.moves"] for row in json.loads(result.stdout)["rows"]] == [2, 1, 3]
 

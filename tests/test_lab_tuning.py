@@ -1,4 +1,4 @@
-"""Fitting parameters: SPSA, what moves lose, and the command from end to end."""
+"""Fitting parameters: SPSA, the losses of moves, and the command from end to end."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from statistics import pstdev
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 
 from cutnode import CutnodeError, legal_moves, load_game
-from cutnode.cli.main import main
 from cutnode.compiler.jit import jit_enabled
 from cutnode.games import breakthrough, tictactoe, ur
 from cutnode.kernels.techniques import choose
@@ -85,7 +84,7 @@ def test_spsa_stays_where_nothing_changes():
     assert search.mean() == [1.0]
 
 
-# Parameters, and what moves lose
+# Parameters, and the losses of moves
 
 
 def test_parameters_are_those_of_selective_techniques_in_use():
@@ -167,7 +166,7 @@ def test_the_same_seed_finds_the_same(study):
 
 
 class Stopping(Journal):
-    """Keeps so many samples of a study, and then stops it."""
+    """A journal that stops a study after some samples."""
 
     left = 14
 
@@ -178,7 +177,7 @@ class Stopping(Journal):
             raise KeyboardInterrupt
 
 
-def test_a_study_that_was_stopped_goes_on(study, tmp_path):
+def test_a_stopped_study_is_resumed(study, tmp_path):
     path = str(tmp_path / "tune.jsonl")
     stopped = tune(TICTACTOE, SOME, **FEW, progress=Stopping(path))
     assert stopped.stopped and len(stopped.samples) == 14
@@ -279,7 +278,7 @@ def test_pairs_of_a_step_differ_by_positions_and_luck(monkeypatch):
 
 
 class Choosing:
-    """Gives choices whose scores are those of a list."""
+    """A player whose choices have the scores of a list."""
 
     def __init__(self, values):
         self.values = iter(values)
@@ -297,9 +296,9 @@ class Choosing:
     [
         ([600, -600] * 9, 5, 1.0),
         ([-600, 600] * 9, 5, 0.0),
-        ([600, 600] * 9, 9, 0.5),  # both think that they win
+        ([600, 600] * 9, 9, 0.5),  # both think that they are winning
         ([100, 600, -600, 600, -600, 600, -600, 600, -600], 6, 0.0),
-        ([600, 0, 600, 0, 600, 0, 600, 0, 600], 9, 0.5),  # only one thinks so
+        ([600, 0, 600, 0, 600, 0, 600, 0, 600], 9, 0.5),  # only one of them thinks so
         ([None] * 9, 9, 0.5),
     ],
 )
@@ -313,7 +312,7 @@ def test_a_lead_that_both_players_see_ends_a_game(values, plies, score):
 @pytest.mark.parametrize(
     ("constants", "value", "winner"),
     [
-        ({"DECISIVE": True}, 25_000, 0),  # the largest estimate
+        ({"DECISIVE": True}, 25_000, 0),  # the largest evaluation
         ({"DECISIVE": True}, 25_001, 1),
         ({"DECISIVE": False}, 10**6, 0),
         ({"DECISIVE": False, "UNIT": 10}, 49, 0),
@@ -334,7 +333,7 @@ def test_many_turns_of_one_player_decide_nothing():
     assert not any(lead(SimpleNamespace(side=0), choice) for _ in range(9))
 
 
-def test_games_that_were_stopped_go_on(by_games, tmp_path):
+def test_stopped_games_are_resumed(by_games, tmp_path):
     path = str(tmp_path / "games.jsonl")
 
     class Early(Stopping):
@@ -383,33 +382,29 @@ def test_too_few_positions():
 # The command
 
 
-def run(*words):
-    return CliRunner().invoke(main, list(map(str, words)))
-
-
 def test_the_command_and_its_file(tmp_path):
     out = tmp_path / "tuned.json"
     words = ("--positions", 6, "--plies", "1:4", "--parameters", "lmr.*", "--nodes", 50)
     words = (*words, "--iterations", 2, "--pairs", 0, "--workers", 1)
-    result = run("lab", "tune", "tictactoe", *words, "--out", out)
+    result = run_cutnode("lab", "tune", "tictactoe", *words, "--out", out)
     assert result.exit_code == 0, result.output
     found = tuned_parameters(read_study(out))
     assert found and all(name.startswith("late_move_reductions.") for name in found)
-    assert run("search", "tictactoe", "--depth", 3, "--set", f"@{out}").exit_code == 0
+    assert run_cutnode("search", "tictactoe", "--depth", 3, "--set", f"@{out}").exit_code == 0
 
 
 def test_the_command_by_games(tmp_path):
     out = tmp_path / "games.json"
     words = ("--positions", 4, "--plies", "1:4", "--parameters", "lmr.*", "--nodes", 50)
     words = (*words, "--by", "games", "--iterations", 1, "--pairs", 0, "--workers", 1)
-    result = run("lab", "tune", "tictactoe", *words, "--out", out)
+    result = run_cutnode("lab", "tune", "tictactoe", *words, "--out", out)
     assert result.exit_code == 0, result.output
     assert read_study(out).settings["by"] == "games"
 
 
 def test_a_file_without_parameters(tmp_path):
     other = tmp_path / "parameters.json"
-    assert run("lab", "parameters", "--out", other).exit_code == 0
+    assert run_cutnode("lab", "parameters", "--out", other).exit_code == 0
     for path, message in ((other, "no tuned parameters"), (tmp_path / "none.json", "cannot be")):
-        result = run("search", "tictactoe", "--depth", 3, "--set", f"@{path}")
+        result = run_cutnode("search", "tictactoe", "--depth", 3, "--set", f"@{path}")
         assert result.exit_code == 2 and message in result.stderr

@@ -1,15 +1,14 @@
-"""Small games with the mistakes of a first game: each is told in one line that names it."""
+"""Small games with beginners' mistakes: each is reported in one line that names it."""
 
 import re
 from random import Random
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 
 from cutnode import ContractError, analyse, load_game, minimax, perft, search, solve
 from cutnode.cli import watchdog
 from cutnode.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT
-from cutnode.cli.main import main
 from cutnode.conformance import check, examine
 from cutnode.conformance.sample import Sample
 from cutnode.conformance.suspicions import CONSTANTS
@@ -292,7 +291,7 @@ GAMES = {
 MORE = "\n\n"
 
 FINDINGS = [
-    # In place.
+    # In-place changes.
     ("board", "child = position.copy()", "child = position", "play", "it changes the position"),
     (
         "board",
@@ -464,7 +463,7 @@ FINDINGS = [
         "the same key",
     ),
     ("clobber", "(move % 4 ^ 1)) if", "(move % 4)) if", "canonical_move", "is not a move of"),
-    # Turns, chance, and positions that come back.
+    # Turns, chance, and repeated positions.
     ("again", "return position.player", "return 1 + position.player", "turn", "is 2, not 0 or 1"),
     ("again", "return position.player", "position.player", "turn", "is None, not a whole number"),
     (
@@ -620,7 +619,7 @@ FINDINGS = [
         *("evaluate", "is None, not a whole number (is a return missing?)"),
     ),
 ]
-"""A game, what of it is replaced by what, and the verb and the words of a finding."""
+"""A game, the source text to replace, its replacement, and the verb and words of the finding."""
 
 REFUSED = [
     (
@@ -664,7 +663,7 @@ REFUSED = [
         "give left of Position a default, or define start(variant)",
     ),
 ]
-"""A game, what of it is replaced by what, and the words with which nothing takes it."""
+"""A game, the source text to replace, its replacement, and the words with which it is refused."""
 
 WARNINGS = [
     (
@@ -761,12 +760,12 @@ WARNINGS = [
         "remove it",
     ),
 ]
-"""The same, of a warning."""
+"""The same, with the words of a warning."""
 
 
 @pytest.fixture
 def written(tmp_path, request):
-    """Write a game into a file of its own, with some of it replaced."""
+    """A function that writes a game into its own file, with some of its source replaced."""
 
     def write(name, old="", new=""):
         source = GAMES[name]
@@ -804,7 +803,7 @@ def test_findings(written, name, old, new, verb, words):
 @pytest.mark.parametrize(("name", "old", "new", "words"), REFUSED, ids=range(len(REFUSED)))
 def test_refused(written, name, old, new, words):
     file = written(name, old, new)
-    answers = [CliRunner().invoke(main, [command, file]) for command in ("check", "solve")]
+    answers = [run_cutnode(command, file) for command in ("check", "solve")]
     assert [answer.exit_code for answer in answers] == [BAD_INPUT, BAD_INPUT]
     for answer in answers:
         assert words in answer.output and answer.output.count("\n") == 1
@@ -820,10 +819,10 @@ def test_warnings(written, name, old, new, verb, words):
 
 @pytest.mark.parametrize(("name", "old", "new", "verb", "words"), FINDINGS, ids=ids(FINDINGS))
 def test_solving_has_no_traceback(written, name, old, new, verb, words):
-    """A mistake that a proof comes across ends it with one line."""
+    """If a proof comes across a mistake, it ends with one line."""
     start = [".........x"] if name == "board" else []
     command = ["solve", "--nodes", "300", written(name, old, new), *start]
-    answer = CliRunner().invoke(main, command)
+    answer = run_cutnode(*command)
     assert answer.exception is None or isinstance(answer.exception, SystemExit)
     assert "Traceback" not in answer.output
     if verb in ("play", "moves", "outcome") and "changes the position" in words:
@@ -853,7 +852,7 @@ def test_solving_has_no_traceback(written, name, old, new, verb, words):
     ],
 )
 def test_solving_refuses_what_check_finds(written, name, old, new, words):
-    answer = CliRunner().invoke(main, ["solve", written(name, old, new)])
+    answer = run_cutnode("solve", written(name, old, new))
     assert answer.exit_code == BREAKS_CONTRACT
     assert words in answer.output.splitlines()[-1]
 
@@ -869,8 +868,8 @@ def test_searches_refuse_rules_that_work_in_place(written, ask):
         search(game.start(), depth=2)
 
 
-def test_dice_games_can_go_on_for_ever(written):
-    """A player who may stay is not asked to for longer than any line."""
+def test_dice_games_can_last_forever(written):
+    """A player who may stay is not asked to for longer than the longest line."""
     file = written("dice", "position.left - position.roll - move", "position.left - move")
     report = examine(load_game(file), games=6)
     assert report.findings == report.warnings == []
@@ -878,13 +877,13 @@ def test_dice_games_can_go_on_for_ever(written):
 
 def test_positions_without_moves_are_named_by_tablebases(written):
     file = written("steps", "<= 4:", "<= 4 and position.theirs != 2:")
-    answer = CliRunner().invoke(main, ["solve", file])
+    answer = run_cutnode("solve", file)
     assert answer.exit_code == BAD_INPUT
     assert "has no moves, but the game is not over" in answer.output.splitlines()[-1]
 
 
 def test_a_check_ends_where_few_positions_have_a_huge_tree(written):
-    """Minimax without a table would take 3 ** 40 nodes."""
+    """Minimax without a table would visit 3 ** 40 nodes."""
     file = written("nim", "    return Position(position.left - move)", WIDE_PLAY)
     game = load_game(file)
     sample = Sample(game, Random(0))
@@ -912,7 +911,7 @@ def test_a_rule_that_does_not_return_is_named(written, monkeypatch):
     slow = "CALLS = []\ndef play(position, move):\n    import time\n    CALLS.append(move)\n"
     slow += "    time.sleep(0.5 if len(CALLS) == 1 else 0)"
     file = written("nim", "def play(position, move):", slow)
-    answer = CliRunner().invoke(main, ["perft", file, "--depth", "1"])
+    answer = run_cutnode("perft", file, "--depth", "1")
     assert re.search(r"\.play, line \d+, at 'left=10': one call has run for 0.1 s", answer.stderr)
     assert answer.stderr.count("does its loop end?") == 1
 

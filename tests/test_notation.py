@@ -1,4 +1,4 @@
-"""A game of rules alone has texts, a first position and a key: the defaults of the contract."""
+"""A game with rules alone has texts, a first position and a key, by the contract's defaults."""
 
 import pytest
 from toys import bare

@@ -1,4 +1,4 @@
-"""Positions have one compiled type each and survive their way through flat buffers."""
+"""Each class of positions has one compiled type, and survives the way through flat buffers."""
 
 import math
 from collections import namedtuple
@@ -28,7 +28,7 @@ TOP = Bits(1 << 63)
 
 
 class Mixed(NamedTuple):
-    """A field of each kind."""
+    """A position with a field of each kind."""
 
     stones: Bits
     score: int
@@ -61,7 +61,7 @@ class Large(Board, Words):
 
 
 class Named(NamedTuple):
-    """A field with the name of another class's constant."""
+    """A position with a field named like another class's constant."""
 
     SIZE: int
 
@@ -77,7 +77,7 @@ mixed = st.builds(
 
 @pytest.fixture(scope="module")
 def through_buffer():
-    """A kernel that parks a position among other words and loads it again."""
+    """A kernel that stores a position among other words and loads it again."""
     kind = position_type(Mixed)
 
     @numba.njit(kind(kind, types.uint64[::1], types.int64))
