@@ -344,8 +344,8 @@ def test_bounds_that_stay_apart_are_exit_3():
                 *(("--at-least", "1"), ("--proof", "nowhere/file")),
             )
         ),
-        ("tictactoe", ("--tolerance", "1"), "tictactoe is no game of chance: --tolerance does not"),
-        ("tictactoe", ("--positions", "9"), "is no game of chance: --positions does not apply"),
+        ("tictactoe", ("--tolerance", "1"), "tictactoe is not a game of chance: --tolerance does"),
+        ("tictactoe", ("--positions", "9"), "is not a game of chance: --positions does not"),
         ("tictactoe", ("--at-least", "1", "--weak"), "weak asks who wins, and at_least whether"),
         (
             "tictactoe",
@@ -462,7 +462,7 @@ def test_new_game_passes_the_check(tmp_path):
     assert run_cutnode("new", file).exit_code == 0
     assert run_cutnode("check", file, "--rules").exit_code == 0
     before = file.read_text()
-    assert f"{file} is there already" in complaint(run_cutnode("new", file))
+    assert f"{file} already exists" in complaint(run_cutnode("new", file))
     assert file.read_text() == before
 
 

@@ -519,9 +519,9 @@ def test_engines_are_told_apart():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--playouts", "9"], "--playouts limits Monte Carlo tree search: say --engine mcts"),
+        (["--playouts", "9"], "--playouts limits Monte Carlo tree search: add --engine mcts"),
         (["--engine", "mcts", "--depth", "3"], "--engine mcts takes --playouts, --nodes or"),
-        (["--engine", "auto", "--playouts", "5"], "say --engine mcts"),
+        (["--engine", "auto", "--playouts", "5"], "add --engine mcts"),
         (["--engine", "auto", "--nodes", "5"], "--engine auto needs --seconds"),
     ],
 )

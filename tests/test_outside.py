@@ -346,7 +346,7 @@ def test_an_order_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--set", "lmr"], "'lmr' is not NAME=VALUE, as lmr.base=0.8"),
+        (["--set", "lmr"], "'lmr' is not NAME=VALUE, such as lmr.base=0.8"),
         (["--set", "lmr.base=x"], "is not NAME=VALUE"),
         (["--exact", "--set", "lmr.base=1"], "lmr.base changes nothing"),
         (["--techniques", f"{FILE}:multicat"], "did you mean 'multicut'"),

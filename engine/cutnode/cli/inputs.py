@@ -122,7 +122,7 @@ def _path_of(name: str, game: str) -> str:
     found = sets.get(name.removeprefix(f"{game}/"))
     if found is None and sets:
         raise CutnodeError(
-            f"{name} cannot be read: {os.strerror(errno.ENOENT)}; sets of positions of {game} are "
+            f"{name} cannot be read: {os.strerror(errno.ENOENT)}; the sets of {game} are "
             f"{', '.join(sets)}"
         )
     return name if found is None else str(found)

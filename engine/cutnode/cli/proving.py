@@ -193,7 +193,7 @@ def refuse_options(has_chance: bool) -> None:
     for parameter in ctx.command.params:
         name = parameter.name or ""
         if name in refused and ctx.get_parameter_source(name) != ParameterSource.DEFAULT:
-            kind = "a game of chance" if has_chance else "no game of chance"
+            kind = "a game of chance" if has_chance else "not a game of chance"
             instead = (
                 "; value iteration solves it (see --positions), and `cutnode search` estimates it"
             )

@@ -168,7 +168,7 @@ UNSET = None, False, (), DRIVERS[0], DEPTH_IN[0]
 
 
 def _options_of(engine: str, names: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of an engine but alpha-beta; :class:`CutnodeError` for any other option."""
+    """Return the options of ``mcts`` or ``auto``; :class:`CutnodeError` for any other option."""
     for name, value in options.items():
         if name not in names and value not in UNSET:
             owner = "mcts" if name in TREE_OPTIONS else "alpha-beta"
