@@ -29,8 +29,9 @@ from cutnode.contract.text import quoted
 def check(game: str, games: int, seed: int, rules: bool, as_json: bool) -> None:
     """Play random games and report what breaks the contract, and where.
 
-    Checks that moves are legal and generated once, compares keys, texts, bounds and everything
-    else that a game claims with plain minimax, and the compiled rules with plain Python.
+    It checks that moves are legal and generated once, and it compares keys, texts, bounds and
+    everything else that a game claims with plain minimax, and the compiled rules with the same
+    rules in plain Python.
 
     A summary of the games, and warnings, show what only a person can judge: who wins, how long
     games last, whose pieces move. Warnings do not change the exit code.
@@ -76,7 +77,7 @@ def games(as_json: bool) -> None:
 @click.command(epilog="\b\nFILE      a new file such as my_game.py; nothing is overwritten.")
 @click.argument("file")
 def new(file: str) -> None:
-    """Write a small game to FILE, to turn into your own.
+    """Write a small game to FILE, for you to turn into your own.
 
     It passes `cutnode check`.
     """

@@ -225,7 +225,7 @@ CHOSEN = combined(EXACT, TECHNIQUES, WITHOUT, ORDER, SET)
 """The techniques of a search, and their parameters."""
 ENGINE = choice(
     "--engine",
-    "Alpha-beta, Monte Carlo tree search (mcts), or the better of them in a trial (auto).",
+    "Alpha-beta, Monte Carlo tree search (mcts), or whichever does better in a trial (auto).",
     SEARCHES,
 )
 PLAYOUTS = integer("--playouts", "At most N playouts (mcts).", show_default=False)

@@ -355,7 +355,8 @@ def analyse(**options: Any) -> None:
 
 FILE = """\
 \b
-FILE      proofs written by `cutnode solve --proof` or `cutnode mate --proof --json`.
+FILE      proofs written by `cutnode solve --proof FILE` or printed by
+          `cutnode mate --proof --json`.
 
 """
 

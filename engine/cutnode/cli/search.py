@@ -76,7 +76,7 @@ def search(
     evaluation: str | None,
     **options: Any,
 ) -> None:
-    """Find the best move by a search as deep as limits allow.
+    """Search for the best move, as deep as limits allow.
 
     Scores are for the player to move. Each position starts with an empty table, or tree.
     """

@@ -100,7 +100,7 @@ TREE_OPTIONS = {
         *("order if the game has one, else evaluation", PRIORS),
     ),
     "exploration": Option(float, "Weight of exploration.", "1 for uct, 1.5 for puct"),
-    "rave": Option(float, "Number of playouts up to which RAVE outweighs them."),
+    "rave": Option(float, "Number of playouts up to which RAVE outweighs their mean."),
     "minimax": Option(float, "Weight of minimax evaluations against playouts.", most=1),
     "rollouts": Option(
         *(str, "Rollout policy beyond the tree."),
