@@ -228,12 +228,12 @@ ENGINE = choice(
     "Alpha-beta, Monte Carlo tree search (mcts), or whichever does better in a trial (auto).",
     SEARCHES,
 )
-PLAYOUTS = integer("--playouts", "At most N playouts (mcts).", show_default=False)
+PLAYOUTS = integer("--playouts", "Playout limit (mcts).", show_default=False)
 
 
 def choice_or_number(name: str, its: Option) -> Decorator:
     """The command-line form of an option from a table such as :data:`TREE_OPTIONS`."""
-    help = f"{its.about}  [{its.usual}]" if its.usual else its.about
+    help = f"{its.about}  [default: {its.usual}]" if its.usual else its.about
     flag = f"--{name.replace('_', '-')}"
     if its.kind is int:
         return integer(flag, help, least=int(its.least))
@@ -248,7 +248,7 @@ TREE = combined(*(choice_or_number(name, its) for name, its in TREE_OPTIONS.item
 PROOF_SHARE = option(
     "--proof-share",
     "Share of the time and node limits spent on trying a proof (alphabeta).  "
-    "[the game's own, or 0]",
+    "[default: the game's own, or 0]",
     type=Finite(0, MOST_PROOF_SHARE),
     metavar="PART",
     show_default=False,
@@ -294,12 +294,12 @@ def workers_option(help: str, **settings: Any) -> Decorator:
     return integer("--workers", help, **settings)
 
 
-def nodes_option(help: str = "At most N nodes.", **settings: Any) -> Decorator:
+def nodes_option(help: str = "Node limit.", **settings: Any) -> Decorator:
     """The node limit."""
     return integer("--nodes", help, **settings)
 
 
-def seconds_option(help: str = "At most S seconds.", **settings: Any) -> Decorator:
+def seconds_option(help: str = "Time limit in seconds.", **settings: Any) -> Decorator:
     """The time limit."""
     return positive("--seconds", help, **{"metavar": "S", **settings})
 

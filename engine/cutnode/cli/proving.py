@@ -47,16 +47,14 @@ PROOF = combined(
     positions_of_game,
     weak_option(),
     SOLVER,
-    nodes_option("At most N nodes per position."),
-    seconds_option("At most S seconds per position."),
+    nodes_option("Node limit per position."),
+    seconds_option("Time limit per position, in seconds."),
     threads_option("Search one position with N threads, or divide a file among them."),
     table_option(256),
     tablebase_option(),
     memory_option("Memory limit in MiB for solving games with cycles.", 512),
     click.option("--cold", is_flag=True, help="Clear the table before each position of a file."),
-    positions_option(
-        "Games of chance: hold at most N positions, about 200 bytes each.", default=10_000_000
-    ),
+    positions_option("Games of chance: position limit, about 200 bytes each.", default=10_000_000),
     tolerance_option("Games of chance: largest gap between the bounds of a value.", default=1e-9),
     PROGRESS,
 )

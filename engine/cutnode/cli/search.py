@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 @click.command(epilog=EPILOG)
 @positions_of_game
 @ENGINE
-@depth_option("At most N plies deep (alphabeta).")
+@depth_option("Depth limit in plies (alphabeta).")
 @PLAYOUTS
 @nodes_option()
-@seconds_option("At most S seconds; 1 if no limit is given.")
+@seconds_option("Time limit in seconds.  [default: 1 if there is no other limit]")
 @integer("--lines", "Show the N best moves.", default=1, show_default=False)
 @SEARCHER
 @PROOF_SHARE
