@@ -70,10 +70,10 @@ B     another player, or the same.
 @GAME
 @click.argument("a", shell_complete=complete_player)
 @click.argument("b", shell_complete=complete_player)
-@pairs_option("Play N pairs of games.  [50, or as many as there are positions in a FILE]")
+@pairs_option("Play N pairs of games.  [default: 50, or the number of positions in FILE]")
 @plies_option("Begin each pair after N random moves.", default=4)
 @FILE
-@integer("--most-plies", "Call a game of N moves a draw.  [the game's MAX_PLIES]")
+@integer("--most-plies", "Call a game of N moves a draw.  [default: the game's MAX_PLIES]")
 @seed_option("Random seed.")
 @sprt_options("A", "B")
 @integer("--processes", "Play N pairs at a time, with the same result.", most=256, default=1)

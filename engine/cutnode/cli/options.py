@@ -218,7 +218,7 @@ SET = click.option(
     metavar="NAME=VALUE",
     multiple=True,
     help="Set a parameter of a technique, such as lmr.base=0.8 (`cutnode lab parameters` lists "
-    "them), or with @FILE those that `cutnode lab tune` found. Can be repeated.",
+    "them), or with @FILE those that `cutnode lab tune` found. Repeatable.",
     shell_complete=complete_parameter,
 )
 CHOSEN = combined(EXACT, TECHNIQUES, WITHOUT, ORDER, SET)
@@ -340,8 +340,7 @@ def port_option(help: str, default: int) -> Decorator:
 
 ALLOW_HOST = option(
     "--allow-host",
-    "Accept requests whose Host header is HOST, such as a proxy's name; * accepts any. "
-    "Can be repeated.",
+    "Accept requests whose Host header is HOST, such as a proxy's name; * accepts any. Repeatable.",
     metavar="HOST",
     multiple=True,
     show_default=False,

@@ -84,7 +84,9 @@ class Terminal:
 @click.command(epilog=POSITIONS + PLAYED)
 @ANY_GAME
 @POSITION
-@click.option("--level", type=click.Choice(list(LEVELS)), help="The engine's level.  [medium]")
+@click.option(
+    "--level", type=click.Choice(list(LEVELS)), help="The engine's level.  [default: medium]"
+)
 @integer(
     "--strength",
     "Strength instead of a level: 0 errs most, 100 not at all.",
@@ -97,7 +99,7 @@ class Terminal:
 @nodes_option("The engine visits at most N positions per move.")
 @seconds_option("The engine thinks at most S seconds per move.")
 @EVALUATION
-@click.option("--first", "sides", flag_value="first", help="You move first.  [default]")
+@click.option("--first", "sides", flag_value="first", help="You move first (the default).")
 @click.option("--second", "sides", flag_value="second", help="The engine moves first.")
 @click.option("--both", "sides", flag_value="both", help="Two people play.")
 @click.option("--watch", "sides", flag_value="watch", help="The engine plays against itself.")
