@@ -1,19 +1,19 @@
-"""The benchmarks: one pytest-benchmark suite, and studies that take longer.
+"""The benchmarks: a pytest-benchmark suite, and studies that take longer.
 
     python -m pytest benchmarks --benchmark-disable     # the quick form: answers and node counts
-    python -m pytest benchmarks                         # and CPU times
-    python -m pytest benchmarks -m ""                   # and what takes minutes
-    python -m pytest benchmarks -k "chess and perft"    # what the names say
+    python -m pytest benchmarks                         # with CPU times
+    python -m pytest benchmarks -m ""                   # with benchmarks that take minutes
+    python -m pytest benchmarks -k "chess and perft"    # selected by name
 
-Every benchmark checks its answer, and its nodes against ``baseline.json``, before anything is
-timed; ``--update-baseline`` writes that file.  Node counts are the same on every machine.  Times
-are not, so those to compare with are kept outside the repository:
+Before timing, every benchmark checks its answer, and compares its nodes with ``baseline.json``,
+which ``--update-baseline`` writes.  Node counts are the same on every machine; times are not, so
+reference times are kept outside the repository:
 
     python -m pytest benchmarks --benchmark-save=before
     python -m pytest benchmarks --benchmark-compare=0001 --benchmark-compare-fail=min:5%
 
-Other programs are timed beside the engine, in the same group, where they are installed:
-``pip install bitbully rust_reversi easyAI open_spiel``, and ``--uci stockfish`` names a chess
-program.  ``signature.py`` prints the node counts that a change of the search moves; the studies
-are run as ``python -m benchmarks.studies.soak``.
+Other programs, if installed, are timed in the same group as the engine:
+``pip install bitbully rust_reversi easyAI open_spiel``; ``--uci stockfish`` names a chess program.
+``signature.py`` prints the node counts that change with the search.  Run a study as
+``python -m benchmarks.studies.soak``.
 """

@@ -1,4 +1,4 @@
-"""Compiled code of the benchmarks: apart from them, so that editing them compiles nothing again."""
+"""Compiled code of the benchmarks, kept separate so that editing benchmarks recompiles nothing."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from cutnode.kernels.tablebase import meaning_at
 
 @compiled
 def nothing(position):
-    """Return the same estimate in both games."""
+    """Return the same evaluation in both games."""
     return 0
 
 
 @compiled
 def count_moves(position):
-    """The evaluation of rust_reversi."""
+    """Return rust_reversi's evaluation."""
     return popcount(mobility(position))
 
 
 @kernel
 def sum_of_estimates(example: Position, evaluation: Evaluator, words: Words) -> int:
-    """The sum of the estimates of the positions packed in *words*."""
+    """Return the sum of the evaluations of the positions packed in *words*."""
     total = 0
     for number in range(len(words) // width(example)):
         position = unpack(words, number * width(example), example)
@@ -52,7 +52,7 @@ def strictly_alternating_node(
     top: int,
     plain: PlainMemory,
 ) -> int:
-    """Textbook alpha-beta for players who take turns, and nothing else."""
+    """Run textbook alpha-beta for strictly alternating players, and nothing else."""
     plain.nodes += 1
     over, value = outcome(position)
     if over:
@@ -96,7 +96,7 @@ def look_up(table: Any, words: Any) -> int:
 
 @kernel
 def look_up_entries(example: Position, tables: Numbers, words: Words, count: int) -> int:
-    """Look packed positions up in a tablebase, and return the sum of their codes."""
+    """Look up packed positions in a tablebase, and return the sum of their codes."""
     total = 0
     for at in range(count):
         position = unpack(words, at * width(example), example)
@@ -114,9 +114,9 @@ def sum_at_leaves(
     top: int,
     buffer: Numbers,
 ) -> int:
-    """The sum of the estimates of all positions so many plies on, in the order of a search.
+    """Return the sum of the evaluations of all positions at a depth, in the order of a search.
 
-    For each ply *size* bytes are *kept*; 0: each estimate is made anew.
+    Each ply has *size* bytes in *kept*; with 0, every evaluation starts from scratch.
     """
     if depth == 0:
         return learned_score(evaluation, position, kept)

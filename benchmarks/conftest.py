@@ -1,4 +1,4 @@
-"""The fixture of all benchmarks: it checks an answer, then times it, and reports nodes."""
+"""The fixture of all benchmarks: it checks an answer, times it, and reports nodes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from benchmarks.peers.engines import UciProgram
 BASELINE = Path(__file__).with_name("baseline.json")
 
 ROUND_SECONDS = 0.01
-"""A round repeats a short task until it lasts about this long."""
+"""The approximate duration of a round, in which short tasks are repeated."""
 
 ALL_SECONDS = 1.0
 FEWEST_ROUNDS, MOST_ROUNDS = 5, 50
-"""Rounds go on for about ``ALL_SECONDS`` of CPU time, within these bounds."""
+"""The bounds for the number of rounds, which last about ``ALL_SECONDS`` of CPU time together."""
 
 
 class CpuClock:
-    """CPU seconds of this process and of its finished children, without what is excluded."""
+    """A clock for CPU seconds of this process and its finished children, without excluded time."""
 
     def __init__(self) -> None:
         self.excluded = 0.0
@@ -38,7 +38,7 @@ class CpuClock:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Leave out what is done within a ``with`` statement."""
+        """Exclude the time spent within a ``with`` statement."""
         started = self()
         yield
         self.excluded += self() - started
@@ -48,7 +48,7 @@ CLOCK = CpuClock()
 
 
 def read_baseline() -> dict[str, int]:
-    """Return the nodes of each benchmark, by the name of its file and its own."""
+    """Return the nodes of each benchmark, by the names of its file and itself."""
     return dict(json.loads(BASELINE.read_text())) if BASELINE.exists() else {}
 
 
@@ -57,7 +57,7 @@ class Row(NamedTuple):
 
     group: str
     compared: bool
-    """Whether those of a group do the same work."""
+    """Whether the rows of a group do the same work."""
     name: str
     nodes: int | None
     rounds: int
@@ -67,15 +67,15 @@ class Row(NamedTuple):
 
 ROWS = pytest.StashKey[list[Row]]()
 FOUND = pytest.StashKey[dict[str, int]]()
-"""Nodes for the baseline."""
+"""The nodes for the baseline."""
 
 
 class Measure:
     """Run a task that returns ``(nodes, answer)``, check both, and time it.
 
-    The answer has to be *answer*.  The nodes have to be *nodes*, where they are published, and
-    else those of the baseline; None compares nothing, for programs that are not ours.  *rounds*
-    limits how often a long task is repeated.
+    The result must equal *answer*.  The node count must equal *nodes*, if it is published, or else
+    the baseline; with None, for other programs, it is not compared.  *rounds* limits the
+    repetitions of a long task.
     """
 
     def __init__(self, benchmark: Any, request: pytest.FixtureRequest):
@@ -135,7 +135,7 @@ def measure(benchmark: Any, request: pytest.FixtureRequest) -> Measure:
 
 @pytest.fixture(scope="session")
 def uci(request: pytest.FixtureRequest) -> Iterator[UciProgram]:
-    """The chess program of ``--uci``, which is timed by the clock on the wall."""
+    """The chess program of ``--uci``, which is timed by the wall clock."""
     program = UciProgram(request.config.getoption("uci"))
     yield program
     program.close()
@@ -144,14 +144,14 @@ def uci(request: pytest.FixtureRequest) -> Iterator[UciProgram]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("benchmarks of cutnode")
     group.addoption("--update-baseline", action="store_true", help="write the nodes found")
-    group.addoption("--uci", default="stockfish", help="a chess program to set beside the engine")
+    group.addoption("--uci", default="stockfish", help="a chess program to compare with")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[ROWS] = []
     config.stash[FOUND] = {}
     if not config.getoption("benchmark_compare"):
-        config.option.benchmark_quiet = True  # the table below has nodes as well
+        config.option.benchmark_quiet = True  # the table below also has nodes
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -162,7 +162,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print nodes and CPU times, and ratios to the first that does the same work."""
+    """Print nodes and CPU times, and ratios to the first row with the same work."""
     rows = config.stash[ROWS]
     if not rows:
         return

@@ -29,7 +29,7 @@ def lines(name: str) -> list[str]:
 
 @functools.cache
 def connect4_set(name: str, every: int = 1) -> tuple[list[str], list[Any], list[int]]:
-    """Return the texts, positions and values of a Connect Four set, or of each *every*-th."""
+    """Return the texts, positions and values of a Connect Four set, taking one in *every* lines."""
     fields = [line.split(";") for line in lines(f"connect4_{name}.txt")[::every]]
     texts = [text.strip() for text, _ in fields]
     game = load_game("connect4")
@@ -58,7 +58,7 @@ def ffo_endgames(numbers: Sequence[int]) -> list[Endgame]:
 
 
 class Problem(NamedTuple):
-    """A chess problem: the best moves, or in how many moves there is mate (0: not a mate)."""
+    """A chess problem: the best moves, or the number of moves to mate (0: not a mate)."""
 
     name: str
     position: Any
@@ -77,7 +77,7 @@ def chess_suite(name: str) -> Iterator[Problem]:
 
 @functools.cache
 def random_positions(name: str, count: int, plies: int) -> list[Any]:
-    """Return positions after so many random plies, in which the game goes on."""
+    """Return positions after *plies* random plies, in which the game is not over."""
     game, chooser = load_game(name), random.Random(1)
     found: list[Any] = []
     while len(found) < count:

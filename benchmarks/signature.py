@@ -3,9 +3,9 @@
     python benchmarks/signature.py            # compare with signature.txt
     python benchmarks/signature.py --update   # write it
 
-With one thread the same search visits the same nodes, so a change of the code is
-functional if and only if these numbers move.  A commit that moves one says why.  A game
-that signature.txt does not list yet is printed and not compared.
+With one thread the same search visits the same nodes, so a change of the code is functional if and
+only if these numbers change.  A commit that changes one says why.  A game that signature.txt does
+not list yet is printed but not compared.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent))  # it is also run as a script
+sys.path.insert(0, str(Path(__file__).parent.parent))  # also run as a script
 
 from benchmarks.positions import SETS, connect4_set, ffo_endgames
 from cutnode import Searcher, Table, game_names, legal_moves, load_game, solve_many
@@ -27,11 +27,11 @@ KEPT = Path(__file__).with_name("signature.txt")
 EVERY = 10
 DEPTH = 7
 DEPTHS = {"hex": 3, "mnk": 3, "qubic": 4, "skirmish": 3, "ur": 4, "y": 3}
-"""The plies of each search; fewer where there are many moves, or turns are long."""
+"""The plies of each search; fewer for games with many moves or long turns."""
 
 
 def solve_nodes(positions: list[Any], values: list[int]) -> int:
-    """Return the nodes to solve positions from an empty table each."""
+    """Return the nodes to solve positions, each from an empty table."""
     batch = solve_many(positions, table=Table(64), cold=True)
     if batch.values.tolist() != values:
         raise ValueError("a position has another value")
@@ -65,7 +65,7 @@ def search_nodes(name: str, exact: bool, depth: int) -> int:
 
 
 def entries() -> dict[str, Callable[[], int]]:
-    """Return what is counted, by the name of its line."""
+    """Return the functions that count nodes, by the names of their lines."""
     found: dict[str, Callable[[], int]] = {
         f"connect4 solve {name}": functools.partial(connect4_nodes, name) for name in SETS
     }
@@ -79,7 +79,7 @@ def entries() -> dict[str, Callable[[], int]]:
 
 
 def kept() -> dict[str, int]:
-    """Return the numbers of signature.txt."""
+    """Return the numbers in signature.txt."""
     fields = (line.rpartition(" ") for line in KEPT.read_text().splitlines())
     return {name: int(nodes) for name, _, nodes in fields}
 

@@ -1,4 +1,4 @@
-"""What calls cost beside the search that they run."""
+"""The overhead of calls, compared with the search that they run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cutnode.contract.positions import Packed
 GAME = load_game("connect4")
 START = GAME.start()
 LATE = GAME.parse("2252576253462244111563365343671351441")
-"""A position with five moves to go, worth -1."""
+"""A position five moves before the end, worth -1."""
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def calls(engine: Engine) -> dict[str, Callable[[], Any]]:
-    """What is called, by name; all but one search or solve again with what they hold."""
+    """Return calls by name; all but one search or solve again with the objects they hold."""
     searcher, table = Searcher(GAME, table=1, evaluation="own"), Table(16)
     return {
         "cutnode.search": lambda: engine.search(START, depth=1),
@@ -51,7 +51,7 @@ def test_search(measure: Measure, calls: dict[str, Callable[[], Any]], name: str
 
 @pytest.mark.parametrize("name", ["engine.solve", "solve"])
 def test_solve(measure: Measure, calls: dict[str, Callable[[], Any]], name: str) -> None:
-    """The value of a position shortly before the end."""
+    """The value of a position close to the end."""
     measure(lambda: (None, calls[name]().value), -1, nodes=None, group="calls that solve")
 
 
@@ -71,7 +71,7 @@ def batch_values() -> list[int]:
 @pytest.mark.parametrize("cold", [False, True], ids=["one table", "empty tables"])
 @pytest.mark.parametrize("way", ["solve_many", "1 thread", "1 thread, journal", "2 threads"])
 def test_batch(measure: Measure, tmp_path: Path, way: str, cold: bool) -> None:
-    """Two thousand positions of Connect Four: one call of compiled code, and batches."""
+    """Two thousand positions of Connect Four: one call of compiled code, or batches."""
     positions, table, path = batch_positions(), Table(64), tmp_path / "journal"
     journal = path if way.endswith("journal") else None
 

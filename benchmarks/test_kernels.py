@@ -1,4 +1,4 @@
-"""Node rates of the compiled kernels, each on fixed positions."""
+"""Node rates of the compiled kernels on fixed positions."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ PERFT = {
     ("uniform", "", 6): None,
     ("ur", "", 5): None,
 }
-"""Lines of play; those with a number are published (of Othello by A. Bik, without the 228 games
-that are over after 9 moves; of chess at https://www.chessprogramming.org/Perft_Results)."""
+"""Lines of play; the numbers given are published (for Othello by A. Bik, without the 228 games
+that are over after 9 moves; for chess at https://www.chessprogramming.org/Perft_Results)."""
 
 
 def perft_cases() -> list[Any]:
@@ -82,7 +82,7 @@ def test_perft(measure: Measure, game: str, text: str, depth: int, leaves: int |
 
 @pytest.mark.parametrize("depth", [5, pytest.param(6, marks=slow)])
 def test_perft_all_moves_made(measure: Measure, depth: int) -> None:
-    """The last moves are played as well, and not only counted."""
+    """The last moves are made as well, not only counted."""
     position = load_game("chess").start()
     nodes = PERFT["chess", CHESS_START, depth]
     measure(
@@ -125,7 +125,7 @@ def test_perft_uci(measure: Measure, uci: UciProgram, depth: int) -> None:
 # Plain searches
 
 CONNECT4_CELLS = {6: (11_767, 0), 8: (204_037, -1), 10: (2_666_528, 0), 12: (38_298_168, 0)}
-"""Published nodes of alpha-beta, moves in natural order, and values."""
+"""Published nodes of alpha-beta with moves in natural order, and values."""
 
 
 @pytest.mark.parametrize("depth", [6, 8, 10, pytest.param(12, marks=slow)])
@@ -155,8 +155,8 @@ def test_whole_tree(measure: Measure, search: Any, nodes: int) -> None:
 
 @pytest.mark.parametrize("contract", [False, True], ids=["turns only", "whole contract"])
 def test_unused_verbs_cost_nothing(measure: Measure, contract: bool) -> None:
-    """The engine's alpha-beta, which also takes extra turns, chance and repetition, beside one
-    that does not."""
+    """The engine's alpha-beta, which supports extra turns, chance and repetition, and one that does
+    not."""
     start = load_game("connect4").start()
     cls, depth = type(start), 9
     evaluation = evaluation_of(cls, "cells")
@@ -185,7 +185,7 @@ def test_unused_verbs_cost_nothing(measure: Measure, contract: bool) -> None:
     ],
 )
 def test_estimates(measure: Measure, name: str, kind: str) -> None:
-    """Estimates of positions of random games, by the game and by patterns with random weights."""
+    """Evaluations of positions of random games, by the game and by patterns with random weights."""
     start = load_game(name).start()
     cls = type(start)
     positions = [position for position, _ in sampled_positions(start, 1000)]
@@ -207,9 +207,9 @@ def test_estimates(measure: Measure, name: str, kind: str) -> None:
 @pytest.mark.parametrize("way", ["updated", "anew"])
 @pytest.mark.parametrize("name", [pytest.param("breakthrough", marks=slow), "chess"])
 def test_networks(measure: Measure, name: str, way: str, width: int) -> None:
-    """A network's estimates at the leaves of a tree, in the order in which a search meets them.
+    """A network's evaluations at the leaves of a tree, in the order of a search.
 
-    "Nodes" are leaves; ``perft`` of the same tree tells what moves take.
+    "Nodes" are leaves; ``perft`` of the same tree shows the cost of moves alone.
     """
     start = load_game(name).start()
     cls: Any = type(start)
@@ -228,13 +228,13 @@ def test_networks(measure: Measure, name: str, way: str, width: int) -> None:
     )
 
 
-# A game as a user writes it first, beside the tuned one of the same rules
+# A game as a user first writes it, compared with the tuned one
 
 WRITTEN = str(Path(__file__).parent.parent / "tests" / "toys" / "fourinarow.py")
 
 
 def user_search(name: str, kind: str) -> Any:
-    """Return a task of a game; both games are searched with the techniques that both allow."""
+    """Return a task for a game; both games are searched with the techniques that both allow."""
     game = load_game(name)
     start = game.start()
     if kind == "perft":
@@ -264,8 +264,8 @@ def user_search(name: str, kind: str) -> Any:
     "kind", ["perft", "minimax", "alphabeta", pytest.param("no table", marks=slow), "exact"]
 )
 def test_user_game(measure: Measure, name: str, kind: str) -> None:
-    """Connect Four in loops and shifts visits the nodes that the tuned game visits, except with
-    a table: which positions share a place there depends on the game's name."""
+    """Connect Four in loops and shifts visits the same nodes as the tuned game, except with a
+    table, where the game's name determines which positions share a slot."""
     nodes, value = user_search("connect4", kind)()
     published = -1 if kind == "exact" else nodes
     measure(user_search(name, kind), value, nodes=published, group=f"user game, {kind}")
@@ -275,7 +275,7 @@ def test_user_game(measure: Measure, name: str, kind: str) -> None:
 
 
 def test_quiescence(measure: Measure) -> None:
-    """Chess one ply deep: most nodes are those of noisy moves."""
+    """Chess at depth 1: most nodes belong to the quiescence search."""
     problems = list(chess_suite("silent_but_deadly"))
     engine = Searcher(load_game("chess"), table=16)
 
@@ -295,7 +295,7 @@ def test_quiescence(measure: Measure) -> None:
     ids=["connect4 5x4", "kalah 4x3", "breakthrough 5x4"],
 )
 def test_solver(measure: Measure, game: str, text: str, value: int | None) -> None:
-    """Small boards from the start and from an empty table."""
+    """Small boards from the start, with an empty table."""
     position, table = load_game(game).parse(text), Table(64)
 
     def task() -> tuple[int, int]:
@@ -307,7 +307,7 @@ def test_solver(measure: Measure, game: str, text: str, value: int | None) -> No
 
 
 def test_table_probe(measure: Measure) -> None:
-    """Probes of a table that fits no cache; nodes are entries found."""
+    """Probes of a table larger than any cache; nodes are entries found."""
     table, random = Table(64), np.random.default_rng(1)
     words = random.integers(0, 1 << 63, 1 << 20, np.uint64)
     fill(table.words, words)
@@ -320,17 +320,17 @@ def test_table_probe(measure: Measure) -> None:
 # Chance
 
 UR = {5: 21_055, 6: 183_456, 7: 1_697_273, 8: 16_541_998}
-"""Published nodes of expectiminimax, without positions after a roll that only allows a pass; a
-Java library visits 8.6 million a second."""
+"""Published nodes of expectiminimax, without positions after a roll that allows only a pass; a Java
+library visits 8.6 million a second."""
 
 PASS = 31
 
 
 @functools.cache
 def passes(position: Any, depth: int) -> int:
-    """Count the rolls that only allow a pass, to *depth* moves from a position before a roll.
+    """Count the rolls that allow only a pass, to *depth* moves from a position before a roll.
 
-    With the players exchanged there are as many, so both are looked at once.
+    Exchanging the players does not change the count, so both cases are counted once.
     """
     if depth == 0 or outcome(position)[0]:
         return 0
@@ -345,7 +345,7 @@ def passes(position: Any, depth: int) -> int:
 
 @pytest.mark.parametrize("depth", [5, 6, *(pytest.param(d, marks=slow) for d in (7, 8))])
 def test_expectiminimax(measure: Measure, depth: int) -> None:
-    """The Royal Game of Ur from the start, full width, depth in actions."""
+    """The Royal Game of Ur from the start, full width, with depth in actions."""
     start = load_game("ur").start()
 
     def task() -> tuple[int, int]:
@@ -358,7 +358,7 @@ def test_expectiminimax(measure: Measure, depth: int) -> None:
 
 @slow
 def test_optionality(measure: Measure) -> None:
-    """Skirmish with an evaluation that weighs what both players could do."""
+    """Skirmish with an evaluation that weighs both players' options."""
     game = load_game("skirmish")
     engine, start = Searcher(game, evaluation="balanced", table=16), game.start()
 

@@ -1,4 +1,4 @@
-"""Memory and threads: what engines take, and that they give it back."""
+"""Memory and threads: what engines use, and that they release it."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ MEBIBYTE = 1 << 20
 
 
 def resident() -> float:
-    """Return the memory that this process has, in MiB."""
+    """Return the resident memory of this process, in MiB."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / MEBIBYTE
 
 
 def grown(benchmark: Any, work: Callable[[int], None], count: int) -> tuple[float, int]:
-    """Return by how many MiB and threads the process has grown while it worked *count* times.
+    """Return the growth of the process in MiB and threads over *count* repetitions of *work*.
 
-    It has worked a tenth as often before.
+    A tenth as many repetitions warm it up.
     """
     work(count // 10)
     gc.collect()
@@ -38,7 +38,7 @@ def grown(benchmark: Any, work: Callable[[int], None], count: int) -> tuple[floa
 
 
 def test_a_thousand_searches(benchmark: Any) -> None:
-    """A thousand searches, started searches and some proofs leave no memory and no threads."""
+    """A thousand searches, started searches and some proofs leak neither memory nor threads."""
     position = GAME.parse("4444")
     with Engine(GAME, table=16, threads=2) as engine:
 
@@ -70,7 +70,7 @@ def test_engines_are_given_back(benchmark: Any) -> None:
 
 @pytest.mark.parametrize("megabytes", [1, 64, 1024])
 def test_table_is_reserved_and_not_touched(measure: Measure, megabytes: int) -> None:
-    """A table has the size asked for, and a short search touches little of it."""
+    """A table has the requested size, and a short search touches little of it."""
     before = resident()
 
     def task() -> tuple[None, bool]:

@@ -1,4 +1,4 @@
-"""Searches of limited depth: the signature, trees from the start, tactics, and other programs."""
+"""Depth-limited searches: the signature, trees from the start, tactics, and other programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIGNATURE = kept()
 
 
 def searching(engine: Searcher, position: Any, depth: int) -> Any:
-    """Return a task: a search from an empty table."""
+    """Return a task that searches from an empty table."""
 
     def task() -> tuple[int, int]:
         engine.clear()
@@ -44,13 +44,13 @@ ELSEWHERE = (
 
 
 def signed(name: str) -> Any:
-    """A line of the signature; in the quick form, of games that other checks compile as well."""
+    """Return a line of the signature; the quick form has games that other checks compile, too."""
     return pytest.param(name, marks=[slow] * name.startswith(ELSEWHERE))
 
 
 @pytest.mark.parametrize("name", [signed(name) for name in SIGNATURE])
 def test_signature(measure: Measure, name: str) -> None:
-    """The nodes of ``signature.txt``, which move if the search does."""
+    """The nodes of ``signature.txt``, which move when the search does."""
     count = entries()[name]
     measure(lambda: (count(), None), None, nodes=SIGNATURE[name])
 
@@ -121,7 +121,7 @@ SUITES = ("bratko_kopec", "silent_but_deadly", "mates")
     ],
 )
 def test_chess_tactics(measure: Measure, suite: str, nodes: int, solved: int | None) -> None:
-    """Problems within a limit of nodes, each from an empty table; how many are solved."""
+    """Problems with a node limit, each from an empty table, and the number solved."""
     engine, problems = Searcher(load_game("chess")), list(chess_suite(suite))
 
     def task() -> tuple[int, int]:
@@ -147,7 +147,7 @@ def test_chess_tactics(measure: Measure, suite: str, nodes: int, solved: int | N
 
 @functools.cache
 def programs(name: str) -> list[Program]:
-    """Return the searches of a package of ``benchmarks.peers``."""
+    """Return the searches of a package in ``benchmarks.peers``."""
     peer = PEERS[name]
     package(peer.module, peer.install.removeprefix("pip install "))
     return peer.make()
@@ -159,7 +159,7 @@ def programs(name: str) -> list[Program]:
     [("tictactoe", 9), ("connect4", 6), pytest.param("connect4", 8, marks=slow)],
 )
 def test_same_tree(measure: Measure, game: str, depth: int, peer: str) -> None:
-    """Textbook alpha-beta visits the same positions in all of them."""
+    """Textbook alpha-beta visits the same positions in every package."""
     work, group = Work(game, depth), f"same tree, {game} {depth}"
     if peer == "cutnode":
         evaluation = "cells" if game == "connect4" else None
@@ -184,7 +184,7 @@ WIN = 10_000
 
 
 def easyai_game(game: Game) -> Any:
-    """Return a class of easyAI's games with the rules of a game in plain Python; counts moves."""
+    """Return an easyAI class with the rules of a game in plain Python; it counts moves."""
     easyai, rules = package("easyAI"), game.module
 
     class Adapted(easyai.TwoPlayerGame):  # type: ignore[misc]
@@ -225,7 +225,7 @@ def easyai_game(game: Game) -> Any:
     ("name", "depth"), [(PROTOTYPE, 6), ("tictactoe", 7)], ids=["drops", "tictactoe"]
 )
 def test_prototype(measure: Measure, name: str, depth: int, program: str) -> None:
-    """Rules in plain Python: searched as they are, by easyAI, and compiled."""
+    """Rules in plain Python: searched directly, by easyAI, and compiled."""
     game = load_game(name, plain=True)
     wanted = alphabeta(game.start(), depth).nodes
     if program == "easyAI":
@@ -252,13 +252,13 @@ def test_prototype(measure: Measure, name: str, depth: int, program: str) -> Non
 # rust_reversi
 
 PLIES = {8: -7, 10: -8, 12: -9}
-"""Depths of the peer, which counts the plies below the root's children, and the score of both."""
+"""The peer's depths, which count plies below the root's children, and the score of both."""
 
 
 @pytest.mark.parametrize("program", ["exact", "all", "rust_reversi"])
 @pytest.mark.parametrize("depth", [8, *(pytest.param(d, marks=slow) for d in (10, 12))])
 def test_rust_reversi(measure: Measure, depth: int, program: str) -> None:
-    """Othello from the start with the same evaluation: how many moves has the mover?"""
+    """Othello from the start, with mobility as the evaluation of both programs."""
     start, group = load_game("othello").start(), f"rust_reversi depth {depth}"
     if program == "rust_reversi":
         peer = RustReversi()

@@ -65,7 +65,7 @@ def test_empty_board(measure: Measure, weak: bool) -> None:
     ],
 )
 def test_ffo_endgames(measure: Measure, numbers: range) -> None:
-    """Othello's endgames: all values, and a best move of each."""
+    """Othello's endgames: all values, and a best move for each."""
     game, table, endgames = load_game("othello"), Table(256), ffo_endgames(numbers)
 
     def task() -> tuple[int, list[int]]:
@@ -84,7 +84,7 @@ def test_ffo_endgames(measure: Measure, numbers: range) -> None:
 @pytest.mark.parametrize("way", ["proven", "proven and verified", "exact search"])
 @pytest.mark.parametrize("moves", [2, pytest.param(3, marks=slow), pytest.param(4, marks=slow)])
 def test_chess_mates(measure: Measure, moves: int, way: str) -> None:
-    """Mates in so many moves, each from an empty table; a proof is verified by the rules alone."""
+    """Mates in *moves* moves, each from an empty table; the rules alone verify each proof."""
     mates = [problem.position for problem in chess_suite("mates") if problem.mate == moves]
     game, plies = load_game("chess"), 2 * moves - 1
     if way == "exact search":
@@ -113,7 +113,7 @@ def test_chess_mates(measure: Measure, moves: int, way: str) -> None:
 
 
 UR = {"finkel-1": 53.0049839525, "finkel-2": 51.8572907496, "finkel-3": 51.6201102238}
-"""Published: how often the first player wins, of 100 games, by the stones of each player."""
+"""Published: the first player's wins in 100 games, by the number of each player's pieces."""
 
 
 @pytest.mark.parametrize(

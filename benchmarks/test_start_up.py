@@ -1,4 +1,4 @@
-"""New processes: what they load, and how soon they answer."""
+"""New processes: what they load, and how fast they answer."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def answer(*arguments: str, cache: Path | None = None) -> str:
     ids=["python alone", "import cutnode", "import rules", "first answer", "cutnode show"],
 )
 def test_warm(measure: Measure, arguments: tuple[str, ...], line: str) -> None:
-    """With everything compiled before."""
+    """With everything already compiled."""
     measure(lambda: (None, answer(*arguments)), line, nodes=None, rounds=9)
 
 
 def test_warm_solve(measure: Measure) -> None:
-    """The command that the README begins with."""
+    """The first command of the README."""
     command = ("-m", "cutnode", "solve", "connect4", "4455", "--json")
 
     def task() -> tuple[None, bool]:
@@ -60,7 +60,7 @@ def test_warm_solve(measure: Measure) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["connect4", WRITTEN], ids=["tuned", "as written"])
 def test_cold(measure: Measure, tmp_path: Path, name: str) -> None:
-    """From nothing compiled to the first answer of a search, which compiles the kernels."""
+    """From an empty cache to the first answer of a search, which compiles the kernels."""
     rounds = iter(range(100))
 
     def task() -> tuple[None, bool]:

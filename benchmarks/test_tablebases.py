@@ -1,4 +1,4 @@
-"""Tablebases: positions a second of each way to solve a layer, bytes, and the time of a probe."""
+"""Tablebases: positions per second for each way to solve a layer, bytes, and time per probe."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from benchmarks.compiled import look_up_entries
 from benchmarks.conftest import Measure
 from cutnode import CutnodeError, load_game
 from cutnode.contract.positions import coerce, pack
+from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import Space, enumerated, indexed
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import Directory
 
 slow = pytest.mark.slow
 
@@ -23,7 +23,7 @@ PROBES = 100_000
 
 
 def solved(space: Space, *layers: str) -> Tablebase:
-    """Solve layers of a game, and what they lead to, with a thread."""
+    """Solve layers of a game, and the layers that they lead to, with one thread."""
     directory, settings = Directory(len(space.sizes), space.keys), Settings()
     wanted = [space.number_of(layer) for layer in layers] or range(len(space.sizes))
 
@@ -49,7 +49,7 @@ def numbers(base: Tablebase) -> tuple[int, Any]:
     ],
 )
 def test_layers(measure: Measure, name: str, layers: tuple[str, ...], longest: int | None) -> None:
-    """Retrograde analysis by moves backwards, and value iteration: positions for nodes."""
+    """Retrograde analysis by retreats, and value iteration; nodes are positions."""
     space = indexed(coerce(load_game(name).start()))
 
     def task() -> tuple[int, Any]:
@@ -61,7 +61,7 @@ def test_layers(measure: Measure, name: str, layers: tuple[str, ...], longest: i
 
 
 def test_enumerated(measure: Measure) -> None:
-    """Retrograde analysis by a list of all moves, of positions that are found first."""
+    """Retrograde analysis by a list of all moves, after enumerating the positions."""
     root = coerce(load_game("connect4:4x4").start())
 
     def task() -> tuple[int, Any]:
@@ -87,14 +87,14 @@ def test_verification(measure: Measure, rooks: Tablebase) -> None:
 
 @pytest.mark.parametrize("caller", ["compiled", "python"])
 def test_probes(measure: Measure, rooks: Tablebase, caller: str) -> None:
-    """Entries of random positions of a layer: a probe is a node."""
+    """Entries of random positions of a layer; nodes are probes."""
     example = rooks.space.example
     number = rooks.space.number_of("KRvK")
     dice = np.random.default_rng(1)
     found = []
     while len(found) < 1000:
         place = int(dice.integers(rooks.space.sizes[number]))
-        with contextlib.suppress(CutnodeError):  # not each index is that of a position
+        with contextlib.suppress(CutnodeError):  # not every index has a position
             found.append(rooks.position_at("KRvK", place))
     if caller == "python":
 

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures and settings that all tests share."""
 
 import os
 import signal
@@ -12,20 +12,27 @@ from hypothesis import settings
 
 from cutnode.compiler import interpreter
 
-# The first example may compile, and every run tries the same ones.
+# The first example may compile, and every run tries the same examples.
 settings.register_profile("cutnode", deadline=None, derandomize=True, database=None)
 settings.load_profile("cutnode")
 
 if coverage.Coverage.current() is not None:
-    # Lines count where they stand, not where plain Python would be faster.
+    # Count lines as they are written, not as plain Python folds them to be faster.
     interpreter.folded = lambda function, names: function.__code__
 
+
+def pytest_xdist_auto_num_workers(config):
+    """Return two processes for the suite, as most machines have two cores; none for one file."""
+    files = {argument.partition("::")[0] for argument in config.args}
+    return 0 if len(files) == 1 and files.pop().endswith(".py") else 2
+
+
 SEARCHING = os.path.join("cutnode", "search", "")
-"""The folder of the Python that drives searches."""
+"""The folder of the Python modules that drive searches."""
 
 
 def waits_for_a_search(thread):
-    """Return whether a thread waits while a search runs."""
+    """Return whether a thread is waiting for a search."""
     frame = sys._current_frames().get(thread)
     if frame is None or frame.f_code.co_filename != threading.__file__:
         return False
@@ -36,7 +43,7 @@ def waits_for_a_search(thread):
 
 @pytest.fixture(autouse=True)
 def ctrl_c_interrupts():
-    """Ctrl-C as at a terminal: a shell's background jobs and pytest-xdist ignore it."""
+    """Make Ctrl-C work as at a terminal: background jobs of a shell and pytest-xdist ignore it."""
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, handler)
@@ -46,7 +53,7 @@ def ctrl_c_interrupts():
 def interrupt_soon():
     """A function that sends Ctrl-C to the main thread soon after it begins to wait for a search.
 
-    Without *waiting* it is sent soon, whatever goes on: for searches that end at once.
+    Without *waiting* it is sent soon in any case, for searches that end at once.
     """
     if not hasattr(signal, "pthread_kill"):
         pytest.skip("no signals to a thread")
@@ -68,7 +75,7 @@ def interrupt_soon():
         threads[-1].start()
 
     yield begin
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # one that comes late is for no other test
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # so that a late Ctrl-C does not hit another test
     done.set()
     for thread in threads:
         thread.join()
@@ -76,9 +83,9 @@ def interrupt_soon():
 
 @pytest.fixture
 def heard(interrupt_soon):
-    """A function that repeats a short call until it answers "interrupted", or Ctrl-C is raised.
+    """A function that repeats a short call until it returns "interrupted" or raises Ctrl-C.
 
-    Python drops a Ctrl-C that comes while it frees some object, so it may be pressed again.
+    Python drops a Ctrl-C that arrives while it frees an object, so it may have to be pressed again.
     """
 
     def hear(call):

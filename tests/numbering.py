@@ -1,4 +1,4 @@
-"""What a game has to say of indices and of moves backwards, checked position by position."""
+"""Checks of a game's indices and retreats, position by position."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ ROOM = 1000
 
 
 def entry_of(position: Any) -> tuple[int, int]:
-    """The layer and the index of a position; no position without an index is in a layer."""
+    """Return the layer and the index of a position; without an index it must be in no layer."""
     number = index(position)
     return (layer(position), number) if number >= 0 else (-1, -1)
 
 
 def entry_at(example: Any, wanted: tuple[int, int]) -> Any:
-    """The position that has a layer and an index, or None if there is a hole."""
+    """Return the position with a layer and an index, or None if there is a hole."""
     found = position_at(example, *wanted)
     return found if entry_of(found) == wanted else None
 
@@ -42,7 +42,7 @@ def sizes(cls: type) -> tuple[int, ...]:
 
 
 def assert_numbered(position: Any) -> Any:
-    """That the index of a position leads to an equivalent one, which is returned."""
+    """Assert that a position's index leads to an equivalent position, and return that."""
     entry = entry_of(position)
     number, size = entry[1], sizes(type(position))[entry[0]]
     assert 0 <= number < size
@@ -54,7 +54,7 @@ def assert_numbered(position: Any) -> Any:
 
 
 def following(position: Any) -> list[Any]:
-    """The positions after all moves that do not end the game."""
+    """Return the positions after all moves that do not end the game."""
     if outcome(position)[0]:
         return []
     children = [play(position, move) for move in legal_moves(position)]
@@ -62,7 +62,7 @@ def following(position: Any) -> list[Any]:
 
 
 def preceding(position: Any) -> list[Any]:
-    """The positions that ``retreats`` tells of, but those without an index, and finished ones."""
+    """Return the predecessors by ``retreats`` that have an index and are not finished."""
     buffer = [0] * ROOM
     end = retreats(position, buffer, 0)
     assert end <= declared(type(position), "MAX_MOVES")
@@ -72,7 +72,7 @@ def preceding(position: Any) -> list[Any]:
 
 
 def assert_taken_back(position: Any) -> None:
-    """That moves to positions of the same layer can be taken back."""
+    """Assert that moves to positions of the same layer can be taken back."""
     entry = entry_of(position)
     for child in following(position):
         assert layer(child) <= entry[0] or index(child) < 0
@@ -81,7 +81,7 @@ def assert_taken_back(position: Any) -> None:
 
 
 def assert_legally_reached(position: Any) -> None:
-    """That a legal move leads here from each position before, which has an index of its own."""
+    """Assert that a legal move leads here from each predecessor, which has its own index."""
     entry = entry_of(position)
     for before in preceding(position):
         assert layer(before) == entry[0]
@@ -96,10 +96,10 @@ Numbers = Annotated[Any, types.int64[::1]]
 def count_faults(
     example: Position, number: int, indices: Numbers, faults: Numbers, buffer: Numbers, room: int
 ) -> int:
-    """Look at some indices of a layer; return how many of them have a position that goes on.
+    """Check some indices of a layer; return how many of them have an unfinished position.
 
     Faults are: moves to a higher layer; moves that no retreat takes back; retreats to positions
-    whose indices are not theirs; and retreats that no move takes back.
+    that their own indices do not lead to; and retreats that no move takes back.
     """
     found = 0
     for wanted in indices:
@@ -139,7 +139,7 @@ def leads_to(position, number, wanted, buffer, start):
 
 
 def assert_no_faults(example: Any, number: int, indices: Any) -> int:
-    """That compiled moves and retreats fit each other; return how many positions there were."""
+    """Assert that compiled moves and retreats are inverse; return the number of positions seen."""
     count_faults.specialise(type(example))
     faults, buffer = np.zeros(4, np.int64), np.zeros(2 * ROOM, np.int64)
     indices = np.asarray(indices, np.int64)

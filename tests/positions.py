@@ -1,4 +1,4 @@
-"""Positions of random games, and what the verbs of a game say of them."""
+"""Positions of random games, and what a game's verbs say about them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cutnode.contract.verbs import chance, chance_outcome, moves_again, order, o
 
 GAME = load_game("connect4")
 EMPTY = GAME.start()
-"""Connect Four's first position: millions of nodes."""
+"""The first position of Connect Four, which takes millions of nodes to solve."""
 SEARCHED = GAME.parse("52677675164321472411331752454")
-"""Value 0, after about a hundred nodes."""
+"""A position with value 0, proven after about a hundred nodes."""
 LATE = GAME.parse("2252576253462244111563365343671351441")
-"""Value -1; five cells are free."""
+"""A position with value -1 and five free cells."""
 
 VARIANTS = {
     "breakthrough": ("", "6x6", "5x5", "4x4", "2x4", "2x8", "8x4", "3x7", "7x5"),
@@ -42,14 +42,14 @@ VARIANTS = {
     ),
     "y": ("", "2", "4", "5", "8", "19"),
 }
-"""The variants of each shipped game of which tests play random games."""
+"""The variants of each shipped game in which tests play random games."""
 
 LONGEST = 150
-"""The plies after which a random game is left unfinished."""
+"""The number of plies after which a random game is left unfinished."""
 
 
 def following(position):
-    """The position after each outcome of chance, or after each move; none if the game is over."""
+    """Return the positions after all chance outcomes or all moves; none if the game is over."""
     if outcome(position)[0]:
         return []
     if chance(position):
@@ -58,7 +58,7 @@ def following(position):
 
 
 def random_step(position, dice):
-    """The position after a random move, or a random outcome of chance."""
+    """Return the position after a random move or a random chance outcome."""
     if chance(position):
         return chance_outcome(position, dice.randrange(chance(position)))[1]
     return play(position, dice.choice(legal_moves(position)))
@@ -66,7 +66,7 @@ def random_step(position, dice):
 
 @functools.cache
 def random_positions(name, *variants):
-    """The positions of three random games of each variant, the earliest first."""
+    """Return the positions of three random games of each variant, the earliest first."""
     dice, found = Random(name), []
     for variant in 3 * (variants or VARIANTS[name]):
         position = load_game(f"{name}:{variant}").start()
@@ -79,12 +79,12 @@ def random_positions(name, *variants):
 
 
 def reached(name, *variants):
-    """A strategy: positions of a shipped game that random play reaches."""
+    """A strategy: positions of a shipped game reached by random play."""
     return st.deferred(lambda: st.sampled_from(random_positions(name, *variants)))
 
 
 def final_value(position):
-    """The value of a position by the rules alone, in a game without chance."""
+    """Return the value of a position by the rules alone, in a game without chance."""
     over, value = outcome(position)
     if over:
         return value
@@ -95,13 +95,13 @@ def final_value(position):
 
 
 def moves_by(verb, position):
-    """The moves that a verb such as ``noisy`` writes into a buffer."""
+    """Return the moves that a verb such as ``noisy`` writes into a buffer."""
     buffer = [0] * 256
     return buffer[: verb(position, buffer, 0)]
 
 
 def order_scores(position):
-    """The score that ``order`` gives each legal move, by the text of the move."""
+    """Return the score that ``order`` gives each legal move, by the text of the move."""
     move_text = notation_of(type(position)).move_text
     return {
         move_text(position, move): order(position, move, play(position, move))

@@ -10,11 +10,10 @@ from collections import deque
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 
 from cutnode import CutnodeError, Engine, PositionError, iterate, load_game, match, perft, solve
 from cutnode.adapters import exported, openspiel_game, pettingzoo_env
-from cutnode.cli.main import main
 from cutnode.conformance import check
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.errors import ContractError, GameError
@@ -27,7 +26,7 @@ from cutnode.tree.recording import record_tree
 
 
 def needed(module, name):
-    """A module of an extra; the test is skipped where it is missing or broken, and says which."""
+    """Return a module of an extra; skip the test, with the reason, if it is missing or broken."""
     try:
         return extra(module, name, "these tests need")
     except CutnodeError as error:
@@ -46,15 +45,11 @@ def easyai():
         return needed("easyAI", "easyai")
 
 
-def run(*words):
-    return CliRunner().invoke(main, words)
-
-
 # Games of OpenSpiel ---------------------------------------------------------------------------
 
 
 def both(pyspiel, name, steps=()):
-    """A state of OpenSpiel and the position of the engine, after the same steps."""
+    """Return a state of OpenSpiel and the engine's position after the same steps."""
     state = pyspiel.load_game(name).new_initial_state()
     position = load_game(f"openspiel:{name}").start()
     for step in steps:
@@ -64,7 +59,7 @@ def both(pyspiel, name, steps=()):
 
 
 def random_steps(pyspiel, name, left, least):
-    """The beginning of a random game of *least* steps, *left* of which are still to come."""
+    """Return the first steps of a random game of *least* steps or more, all but *left* of them."""
     dice = random.Random(1)
     while True:
         state = pyspiel.load_game(name).new_initial_state()
@@ -75,7 +70,7 @@ def random_steps(pyspiel, name, left, least):
 
 
 def lines(state, depth):
-    """The lines of play of a depth, as OpenSpiel has them."""
+    """Count the lines of play to a depth in OpenSpiel."""
     if depth == 0 or state.is_terminal():
         return depth == 0
     return sum(lines(state.child(action), depth - 1) for action in state.legal_actions())
@@ -131,7 +126,7 @@ SEARCHED = [
 
 @pytest.mark.parametrize(("name", "text", "depth"), SEARCHED, ids=[row[0] for row in SEARCHED])
 def test_searches_of_openspiel(pyspiel, name, text, depth):
-    """Exact to a depth: the same as the expectation of minimax with nothing known at leaves."""
+    """Exact to a depth: equal to expectiminimax that evaluates leaves as 0."""
     from open_spiel.python.algorithms.minimax import expectiminimax
 
     game = load_game(f"openspiel:{name}")
@@ -171,7 +166,7 @@ def test_dice_of_openspiel(pyspiel):
     ],
 )
 def test_equal_positions_have_the_same_future(pyspiel, name):
-    """Where OpenSpiel's text is taken for the state, equal ones do the same, and so go on."""
+    """Where OpenSpiel's text identifies a state, equal texts have the same continuations."""
     start = load_game(f"openspiel:{name}").start()
 
     def future(position):
@@ -228,7 +223,7 @@ def test_texts_of_openspiel(pyspiel):
         game.parse("pile:1,take:1 x")
     with pytest.raises(PositionError, match="there are none"):
         game.parse("pile:1,take:1 pile:2,take:2 1")
-    with pytest.raises(AttributeError, match="positions do not change"):
+    with pytest.raises(AttributeError, match="positions are immutable"):
         position.mover = 0
     copy = pickle.loads(pickle.dumps(position))
     assert copy == position
@@ -241,13 +236,13 @@ def test_texts_of_openspiel(pyspiel):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("leduc_poker", "players do not know everything"),
+        ("leduc_poker", "imperfect information"),
         ("goofspiel", "players move at the same time"),
         ("pig(players=3)", "it has 3 players, not 2"),
         ("chinese_checkers(players=3)", "it has 3 players"),
         ("morpion_solitaire", "it has 1 players"),
         ("tic_tac_to", "no game 'tic_tac_to' .did you mean 'tic_tac_toe'"),
-        ("", "write which game of OpenSpiel, as in openspiel:tic_tac_toe"),
+        ("", "an OpenSpiel game needs a name, as in openspiel:tic_tac_toe"),
         ("hex(sides=3)", r"cannot load 'hex\(sides=3\)': Unknown parameter 'sides'"),
     ],
 )
@@ -272,11 +267,11 @@ def test_all_that_takes_a_game_takes_one_of_openspiel(pyspiel, tmp_path):
         ("check", name, "--games", "1"),
         ("tree", name, "x(1,1)", "--depth", "2", "--out", str(tmp_path / "tree.svg")),
     ):
-        result = run(*words)
+        result = run_cutnode(*words)
         assert result.exit_code == 0, result.output
-    result = run("solve", "openspiel:kuhn_poker")
+    result = run_cutnode("solve", "openspiel:kuhn_poker")
     assert result.exit_code == 2
-    assert "cannot be searched: players do not know everything" in result.stderr
+    assert "cannot be searched: it is a game of imperfect information" in result.stderr
 
 
 def test_returns_that_are_no_whole_numbers(pyspiel):
@@ -286,11 +281,11 @@ def test_returns_that_are_no_whole_numbers(pyspiel):
         is_terminal = staticmethod(lambda: True)
         player_return = staticmethod(lambda player: 0.5)
 
-    with pytest.raises(ContractError, match=r"a return of 0\.5 is not a whole number"):
+    with pytest.raises(ContractError, match=r"returns must be whole numbers, got 0\.5"):
         position.RULES.value(Half, 0)
 
 
-# Games for easyAI -----------------------------------------------------------------------------
+# easyAI games -----------------------------------------------------------------------------
 
 OWN = """
 from easyAI.games import Cram, Knights, Nim
@@ -334,7 +329,7 @@ def own(easyai, tmp_path):
 
 
 def negamax(game):
-    """The value of a game for the player to move, by nothing but its own functions."""
+    """Return the value of a game for the player to move, using only the game's own functions."""
     if game.is_over():
         if hasattr(game, "lose") and game.lose():
             return -1
@@ -369,7 +364,7 @@ def test_solver_of_easyai(own, easyai):
 
 
 def test_negamax_of_easyai(easyai):
-    """The estimates of a game, and what they come to a few plies deep."""
+    """A game's evaluations, and the values they lead to a few plies deeper."""
     game = load_game("easyai:easyAI.games:ConnectFour")
     line = game.parse("3 3 2 2 1")
     algorithm = easyai.Negamax(4)
@@ -382,7 +377,7 @@ def test_negamax_of_easyai(easyai):
 
 @pytest.mark.parametrize("name", ["TicTacToe", "ThreeMusketeers"])
 def test_games_for_easyai_keep_to_the_contract(easyai, name):
-    """ThreeMusketeers changes when it is asked whether it is over."""
+    """ThreeMusketeers changes when asked whether it is over."""
     assert check(load_game(f"easyai:easyAI.games:{name}"), games=1) == []
 
 
@@ -405,20 +400,20 @@ def test_positions_that_come_back(own):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("easyai:Nim", "write where a game for easyAI is"),
+        ("easyai:Nim", "an easyAI game needs a file or module"),
         ("easyai:easyAI.games:Nimm", "has no game 'Nimm' .did you mean 'Nim'"),
         ("easyai:easyAI.games.nothing:Nim", "cannot load 'easyAI.games.nothing': ModuleNotFound"),
         ("easyai:nothing.py:Nim", "there is no file 'nothing.py'"),
-        ("easyai:easyAI:Negamax", "makes no game for easyAI: it has no possible_moves"),
+        ("easyai:easyAI:Negamax", "does not make an easyAI game: it has no possible_moves"),
     ],
 )
-def test_what_is_no_game_for_easyai(easyai, name, message):
+def test_objects_that_are_not_easyai_games(easyai, name, message):
     with pytest.raises(GameError, match=message):
         load_game(name)
 
 
 def test_games_that_cannot_be_made(own):
-    with pytest.raises(GameError, match="makes no game of two players: RuntimeError: no"):
+    with pytest.raises(GameError, match="cannot make a game for two players: RuntimeError: no"):
         own("broken")
 
 
@@ -453,7 +448,7 @@ def test_observations_for_openspiel(pyspiel):
     ("name", "text"), [("tictactoe", "x../.o./..."), ("tests/toys/boxes.py", "aBCdefg +0 1")]
 )
 def test_there_and_back(pyspiel, name, text):
-    """A game of the engine, exported to OpenSpiel and adapted again."""
+    """A game of the engine, exported to OpenSpiel and adapted back."""
     ours = load_game(name, plain=True).parse(text)
     game = openspiel_game(ours)
     again = load_game(f"openspiel:{game}").start()
@@ -495,7 +490,7 @@ def test_a_game_in_an_environment():
     env.step(2)
     assert env.rewards == {"player_0": 1.0, "player_1": -1.0}
     assert env.render() == "x x x\no o .\n. . ."
-    with pytest.raises(CutnodeError, match="the render mode is 'ansi' or None, not 'human'"):
+    with pytest.raises(CutnodeError, match="render_mode must be 'ansi' or None, got 'human'"):
         pettingzoo_env("tictactoe", render_mode="human")
 
 
@@ -504,7 +499,7 @@ def test_actions_of_exported_games():
     few = exported.Exported("connect4", 3)
     with pytest.raises(CutnodeError, match="connect4 has move 6, not below actions=3"):
         few.legal(few.play())
-    with pytest.raises(CutnodeError, match=r"there are 1\.\.65535 actions, not 0"):
+    with pytest.raises(CutnodeError, match=r"actions must be 1\.\.65535, got 0"):
         exported.Exported("connect4", 0)
 
 

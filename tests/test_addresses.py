@@ -1,4 +1,4 @@
-"""Numbers at addresses: the same in plain Python and compiled."""
+"""Numbers at addresses: the same in plain Python and in compiled code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people call: results, limits, interruptions, batches, and errors."""
+"""The public functions: results, limits, interruptions, batches, and errors."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import compiled_only
 from positions import EMPTY, GAME, LATE, SEARCHED
 from toys import duel, race
 
@@ -47,8 +48,6 @@ from cutnode.search.options import (
     SearchOptions,
 )
 from cutnode.search.solving import table_for
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +110,7 @@ def test_result_counts_the_table():
 
 @compiled_only
 def test_fields_may_be_plain_integers():
-    """Positions made by hand: any integers that fit are taken, and come back as ``Bits``."""
+    """Positions made by hand accept any integers that fit, and return them as ``Bits``."""
     by_hand = type(LATE)(*map(int, LATE))
     result = solve(by_hand)
     assert result.value == -1
@@ -328,7 +327,7 @@ def test_progress_of_a_batch():
 # Errors
 
 
-def test_limits_that_are_none():
+def test_invalid_limits():
     for wrong in ({"nodes": 0}, {"seconds": 0}, {"seconds": float("nan")}, {"threads": 0}):
         for function in (solve, analyse):
             with pytest.raises(CutnodeError, match=r"at least 1|more than 0"):
@@ -337,14 +336,14 @@ def test_limits_that_are_none():
             solve_many([LATE], **wrong)
 
 
-def test_batches_that_are_none():
-    with pytest.raises(CutnodeError, match="there are no positions"):
+def test_invalid_batches():
+    with pytest.raises(CutnodeError, match="no positions"):
         solve_many([])
     other = load_game("connect4:5x4").start()
     for threads in (1, 2) if jit_enabled() else (1,):
-        with pytest.raises(PositionError, match="positions of one batch are of one class"):
+        with pytest.raises(PositionError, match="positions of one batch must be of one class"):
             solve_many([LATE, other], threads=threads)
-    with pytest.raises(GameError, match="there is no game '44'"):
+    with pytest.raises(GameError, match="unknown game '44'"):
         solve_many([LATE, "44"])
 
 
@@ -358,7 +357,7 @@ def test_table_of_no_size():
 @pytest.mark.parametrize("function", [solve, analyse, minimax, alphabeta])
 @pytest.mark.parametrize("thing", [None, 7, "4455", (1, 2)])
 def test_things_that_are_no_position(function, thing):
-    with pytest.raises(GameError, match=r"is not a position: pass|there is no game '4455'"):
+    with pytest.raises(GameError, match=r"is not a position: pass|unknown game '4455'"):
         function(thing)
 
 
@@ -380,7 +379,7 @@ def test_longer_than_the_game_said(tmp_path, plain):
         solve(load_game(str(path), plain=plain).start())
 
 
-# The public face
+# The public interface
 
 
 def test_every_name_is_where_the_package_says():
@@ -422,7 +421,7 @@ def test_rules_load_neither_kernels_nor_searches():
 
 
 def test_keywords_are_those_of_options():
-    """What type checkers know of keywords is what is taken."""
+    """The keywords that type checkers know are the keywords that functions accept."""
     for keywords, kind in (
         (SearcherKeywords, SearcherOptions),
         (SearchKeywords, SearchOptions),

@@ -1,4 +1,4 @@
-"""Searches of many positions in one call: the same as one after the other."""
+"""Searches of many positions in one call give the same results as one search after another."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GAME = load_game("connect4")
 
 
 def some(count=12):
-    """Positions of random games, one of which is over."""
+    """Return positions of random games, one of which is over."""
     found = []
     for seed in range(count - 1):
         position, generator = GAME.start(), random.Random(seed)
@@ -72,7 +72,7 @@ def test_threads_and_parked_positions_change_nothing():
     assert (searcher.search(POSITIONS, depth=6, cold=True) == one).all()
     assert (searcher.search(as_words(POSITIONS), depth=6, cold=True) == one).all()
     assert len(searcher.search([], depth=6)) == 0
-    # Warm, positions know what was found of them.
+    # With warm tables, positions benefit from earlier searches.
     searcher.search(POSITIONS, depth=6)
     again = searcher.search(POSITIONS, depth=6)
     assert again["nodes"].sum() < one["nodes"].sum() / 2
@@ -94,7 +94,7 @@ def test_a_stop_that_the_kernel_took_back_is_sent_again():
     task = KernelLoop(memory, control, Clock(1e-9))
     task.look()
     assert (memory["stop"], control["stop_at"]) == (TIME, 0)
-    memory["stop"] = RUNNING  # it took the stop for one of an earlier position
+    memory["stop"] = RUNNING  # it took the stop for one that belongs to an earlier position
     task.look()
     assert (memory["stop"], control["stop_at"]) == (TIME, 0)
     task.stop()
@@ -123,7 +123,7 @@ def test_what_cannot_be_searched_is_said():
 
 @pytest.mark.parametrize("limits", [{"depth": 3}, {"nodes": 60}, {"depth": 0}])
 def test_games_of_chance_have_floats(limits):
-    """Before chance decides there is a score and no move."""
+    """At a chance node there is a score but no move."""
     game = load_game(race.__file__)
     generator = random.Random(7)
     position, positions = game.start(), []
@@ -147,5 +147,5 @@ def test_games_of_chance_have_floats(limits):
 
 
 def test_batches_in_files_are_for_whole_scores(tmp_path):
-    with pytest.raises(GameError, match="race has chance: batches are for games without"):
+    with pytest.raises(GameError, match="race is a game of chance: batches are for other games"):
         run_batch([load_game(race.__file__).start()], task="search", depth=1)

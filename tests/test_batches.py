@@ -1,4 +1,4 @@
-"""Batches: many positions on all cores, resumed after whatever ended them."""
+"""Batches: many positions on all cores, resumed after any interruption."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from marks import compiled_only
 
 from cutnode import NO_MOVE, CutnodeError, PositionError, Table, legal_moves, load_game, solve_many
 from cutnode.batches import BatchProgress, read_positions, read_results, run_batch
 from cutnode.batches.journal import Journal
 from cutnode.cli.batch import batch
-from cutnode.compiler.jit import jit_enabled
 from cutnode.compiler.locks import lock
 from cutnode.contract.notes import notes_to
 from cutnode.contract.positions import Packed, as_words
@@ -37,8 +37,6 @@ GAME = load_game("connect4")
 TINY = load_game("tictactoe")
 ABOUT = {"game": "chess", "depth": 3}
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-
 
 def of_set(name: str, count: int) -> Packed:
     lines = (SETS / f"connect4_{name}.txt").read_text().splitlines()
@@ -46,7 +44,7 @@ def of_set(name: str, count: int) -> Packed:
 
 
 def all_tiny() -> list:
-    """Positions of tic-tac-toe, each once, those where the game is over as well."""
+    """Return all positions of tic-tac-toe, including finished ones."""
     seen, layer = {}, [TINY.start()]
     while layer:
         seen |= dict.fromkeys(layer)
@@ -61,7 +59,7 @@ TINIES = all_tiny()[::7]
 
 
 def journal_of(path: Path, about: dict, *records: bytes) -> list[bytes]:
-    """Open a journal, add records, and close it; what it held before."""
+    """Open a journal, add records, and close it; return what it held before."""
     held: list[bytes] = []
     with Journal(path, about, held.append) as journal:
         for record in records:
@@ -80,7 +78,7 @@ def test_journal_gives_back_what_it_was_given(tmp_path):
 def test_journal_of_another_job_is_refused(tmp_path, about):
     path = tmp_path / "journal"
     journal_of(path, ABOUT, b"one")
-    with pytest.raises(CutnodeError, match="belongs to another job: there depth is '3', not"):
+    with pytest.raises(CutnodeError, match="belongs to another job: its depth is '3', not"):
         Journal(path, {"game": "chess", **about})
     assert journal_of(path, ABOUT) == [b"one"]
 
@@ -88,7 +86,7 @@ def test_journal_of_another_job_is_refused(tmp_path, about):
 def test_files_that_are_no_journal_stay_as_they_are(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("4455\n")
-    with pytest.raises(CutnodeError, match=r"notes\.txt is no cutnode journal"):
+    with pytest.raises(CutnodeError, match=r"notes\.txt is not a cutnode journal"):
         Journal(path, ABOUT)
     assert path.read_text() == "4455\n"
     with pytest.raises(CutnodeError, match="cannot be opened: "):
@@ -122,14 +120,14 @@ def test_a_damaged_byte_is_noticed_or_costs_a_record(tmp_path_factory, at, flips
     try:
         held = journal_of(path, ABOUT, b"more")
     except CutnodeError as error:
-        assert "is no cutnode journal" in str(error) or "header" in str(error)
+        assert "is not a cutnode journal" in str(error) or "header" in str(error)
         return
     assert held in [RECORDS[:n] + RECORDS[n + 1 :] for n in range(len(RECORDS))]
     assert journal_of(path, ABOUT) == [*held, b"more"]
 
 
 @given(st.integers(0, 1000))
-def test_a_torn_journal_goes_on(tmp_path_factory, size):
+def test_a_torn_journal_is_resumed(tmp_path_factory, size):
     path = tmp_path_factory.mktemp("journal") / "journal"
     journal_of(path, ABOUT, *RECORDS)
     path.write_bytes(path.read_bytes()[:size])
@@ -175,7 +173,7 @@ def test_lines_that_cannot_be_read_are_skipped_if_wanted():
         read_positions(TINY, ["nonsense"], "here", [])
 
 
-def test_notes_on_lines_are_told_once():
+def test_notes_on_lines_are_reported_once():
     stale = "4k3/8/8/8/8/8/8/4K3 w K - 0 1"
     told = []
     with notes_to(told.append):
@@ -283,14 +281,14 @@ def test_a_stopped_batch_says_what_is_done(tmp_path):
     again = run_batch(TINIES, threads=1, journal=tmp_path / "journal", progress=seen.append)
     assert seen[-1].restored == len(TINIES)
     assert np.array_equal(again.rows, result.rows)
-    with pytest.raises(CutnodeError, match="belongs to another job: there positions is"):
+    with pytest.raises(CutnodeError, match="belongs to another job: its positions is"):
         run_batch(TINIES[::-1], threads=1, journal=tmp_path / "journal")
-    with pytest.raises(CutnodeError, match="belongs to another job: there weak is 'False'"):
+    with pytest.raises(CutnodeError, match="belongs to another job: its weak is 'False'"):
         run_batch(TINIES, threads=1, weak=True, journal=tmp_path / "journal")
 
 
 def test_what_is_done_of_a_span_is_kept_once():
-    """What the kernel was seen to have done is given away at the next look, the rest at the end."""
+    """Results seen so far are handed out at the next look, and the rest at the end, each once."""
     kept = []
 
     def keep(first, found):
@@ -325,7 +323,7 @@ run_batch(of_set("L1_R1", 400), threads=2, table=8, nodes=30_000, journal=sys.ar
 
 @compiled_only
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
-def test_a_killed_batch_goes_on_where_it_was(tmp_path):
+def test_a_killed_batch_resumes_where_it_was(tmp_path):
     path, root = tmp_path / "journal", Path(__file__).parent.parent
     wanted = run_batch(of_set("L1_R1", 400), threads=2, table=8, nodes=30_000)
     generator = random.Random(4)
@@ -364,12 +362,15 @@ def test_a_killed_batch_goes_on_where_it_was(tmp_path):
 
 def test_things_that_are_no_batch():
     for wrong, reason in (
-        (lambda: run_batch([], threads=1), "there are no positions to solve"),
+        (lambda: run_batch([], threads=1), "no positions to solve"),
         (lambda: run_batch(7), "positions must be iterable, got 7"),
         (lambda: run_batch(TINIES, threads=1 << 40), "at most 1024 threads"),
-        (lambda: run_batch(TINIES, "count"), "a batch is to solve or search, not to 'count'"),
-        (lambda: run_batch(TINIES, depth=3), "'depth' says nothing to solve positions; these do"),
-        (lambda: run_batch(TINIES, nodes=0), "a node limit is at least 1"),
+        (lambda: run_batch(TINIES, "count"), "task must be 'solve' or 'search', got 'count'"),
+        (
+            lambda: run_batch(TINIES, depth=3),
+            "'depth' is not an option to solve positions: options are",
+        ),
+        (lambda: run_batch(TINIES, nodes=0), "nodes must be at least 1"),
         (lambda: run_batch(TINIES, table=0), "a table needs at least 1 MiB"),
         (lambda: run_batch(TINIES, threads=0), "threads must be at least 1"),
     ):
@@ -395,7 +396,7 @@ def test_results_come_back_from_files(tmp_path, kind, weak):
     assert (found.task, found.weak) == ("solve", weak)
     for nonsense in (b"nonsense", bytes(range(256)) * 100):
         path.write_bytes(nonsense)
-        with pytest.raises(CutnodeError, match="holds no results of a batch") as refused:
+        with pytest.raises(CutnodeError, match="has no results of a batch") as refused:
             read_results(path)
         assert len(str(refused.value)) < 1000
     with pytest.raises(CutnodeError, match="cannot be read"):
@@ -425,7 +426,7 @@ def test_damaged_results_are_refused_or_what_they_were(tmp_path, kind):
 
 
 def test_lines_of_json_without_checksums_are_read(tmp_path):
-    """Other programs may write them."""
+    """Other programs may write such lines."""
     result = run_batch(TINIES, threads=1)
     path = tmp_path / "results.jsonl"
     path.write_text("\n".join(result.json_lines()))
@@ -467,9 +468,9 @@ def test_the_command_writes_what_was_found(tmp_path):
     assert CliRunner().invoke(batch, ["tictactoe", *call]).exit_code == 3
     assert read_results(out).values.tolist() == [1, 0]
     for wrong, reason in (
-        ([*call, "--depth", "3"], "'depth' says nothing to solve positions"),
-        ([*call, "--unique", "--search"], "'weak' says nothing to search positions"),
-        ([str(positions), "--out", "results.txt"], r"to a file \.parquet or \.jsonl"),
+        ([*call, "--depth", "3"], "'depth' is not an option to solve positions"),
+        ([*call, "--unique", "--search"], "'weak' is not an option to search positions"),
+        ([str(positions), "--out", "results.txt"], r"must end in \.parquet or \.jsonl"),
         ([str(tmp_path / "none")], "cannot be read"),
     ):
         error = CliRunner().invoke(batch, ["tictactoe", *wrong]).exception
@@ -477,7 +478,7 @@ def test_the_command_writes_what_was_found(tmp_path):
         assert re.search(reason, str(error))
 
 
-# Other engines than alpha-beta
+# Engines other than alpha-beta
 
 PLAIN = load_game("tictactoe", plain=True)
 LATE_COMPILED = TINIES[-150::8]
@@ -549,10 +550,14 @@ def test_root_moves_of_equivalent_positions():
     [
         ("solve", {"engine": "mcts"}, "engine must be one of alphabeta, pn, auto, got 'mcts'"),
         ("search", {"engine": "pn"}, "engine must be one of alphabeta, mcts, auto, got 'pn'"),
-        ("solve", {"engine": "pn", "moves": True}, "'moves' says nothing to solve positions by pn"),
-        ("search", {"engine": "mcts", "depth": 3}, "to search positions by mcts; these do: cut_"),
+        (
+            "solve",
+            {"engine": "pn", "moves": True},
+            "'moves' is not an option to solve positions by pn",
+        ),
+        ("search", {"engine": "mcts", "depth": 3}, "to search positions by mcts: options are cut_"),
         ("search", {"engine": "mcts"}, "a batch by mcts needs a limit: playouts, nodes or seconds"),
-        ("search", {"engine": "auto", "nodes": 5}, "engine=auto needs seconds"),
+        ("search", {"engine": "auto", "nodes": 5}, "engine=auto needs a limit of seconds"),
     ],
 )
 def test_engines_say_what_does_not_suit_them(task, options, words):

@@ -1,4 +1,4 @@
-"""Each operation on words means the same to Python and to compiled code."""
+"""Each operation on words gives the same result in Python and in compiled code."""
 
 from itertools import combinations
 

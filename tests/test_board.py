@@ -50,7 +50,7 @@ def outcome(position):
 '''
 
 PATIENCE = 90_000
-"""Milliseconds to wait for anything: games are compiled meanwhile, on busy machines, too."""
+"""The milliseconds to wait for anything: games compile meanwhile, even on busy machines."""
 
 expect.set_options(timeout=PATIENCE)
 
@@ -93,7 +93,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page that fails the test if its script does, or if it asks for anything elsewhere."""
+    """A page that fails the test if its script fails, or if it sends a request elsewhere."""
     page = browser.new_page(viewport={"width": 1100, "height": 800})
     page.set_default_timeout(PATIENCE)
     problems: list[str] = []
@@ -124,7 +124,7 @@ def cell(page: Page, number: int) -> Any:
 
 
 def play(page: Page, *numbers: int) -> None:
-    """Make moves of one click each."""
+    """Make moves that take one click each."""
     for number in numbers:
         steps = page.locator("#record button").count()
         cell(page, number).click()
@@ -210,7 +210,7 @@ def test_pieces_are_dragged_or_clicked(page: Page, service: str) -> None:
     status(page, "first player")
     expect(page.locator("#record button")).to_have_count(3)
     cell(page, 11).click()
-    cell(page, 24).click()  # not a move of it: another piece, or nothing, is chosen
+    cell(page, 24).click()  # not a destination: another piece, or nothing, is selected
     expect(page.locator("#record button")).to_have_count(3)
     while "to move" in page.inner_text("#status"):
         before = page.locator("#record button").count()
@@ -272,7 +272,7 @@ def test_a_lost_connection_comes_back(page: Page) -> None:
 def test_an_address_wins_over_what_the_page_shows_meanwhile(page: Page, service: str) -> None:
     show(page, service, "tictactoe")
     play(page, 4, 0)
-    # The ply before is shown, and its address written, before the page hears of the new one.
+    # The previous ply is shown, and its address written, before the page hears of the new one.
     page.evaluate("location.hash = '#game=connect4'; document.getElementById('undo').click()")
     expect(page.locator("#about")).to_contain_text("Connect Four")
 
@@ -314,7 +314,7 @@ def test_bad_input_is_said(page: Page, service: str) -> None:
     page.click("#done")
     expect(page.locator(".disc")).to_have_count(3)
     page.goto(f"{service}/#game=go")
-    expect(page.locator("#error")).to_contain_text("there is no game 'go'")
+    expect(page.locator("#error")).to_contain_text("unknown game 'go'")
     page.select_option("#game", "hex")
     page.fill("#variant", "99")
     page.get_by_role("button", name="New game").click()
@@ -322,7 +322,7 @@ def test_bad_input_is_said(page: Page, service: str) -> None:
 
 
 def test_every_click_on_a_move_counts_while_a_search_reports(page: Page, service: str) -> None:
-    """Each press lasts as long as a finger's, and the search reports meanwhile."""
+    """Each press lasts as long as a finger's, while the search reports progress."""
     show(page, service, "connect4", analyse=True)
     for _ in range(12):
         steps = page.locator("#record button").count()
@@ -402,7 +402,7 @@ def test_draughtsmen_are_discs(page: Page, service: str) -> None:
     assert size["width"] > 0.7 * square["width"]
 
 
-def test_who_is_to_move_is_said_once(page: Page, service: str) -> None:
+def test_the_player_to_move_is_named_once(page: Page, service: str) -> None:
     for game, rest in (("chess", "Castling KQkq"), ("morris", "White has 9"), ("oware", "")):
         show(page, service, game)
         status(page, "to move")
@@ -419,7 +419,7 @@ SMALL = """[...document.querySelectorAll("button, a, input, select, summary, [ro
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, service: str, scheme: Any) -> None:
-    """Wide and on a phone, with a search, an editor, an error and a tree."""
+    """On a wide screen and a phone, with a search, an editor, an error and a tree."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     for width, game in ((1100, "tictactoe"), (360, "hex:4"), (360, "mnk:15x15x5"), (1100, "ur")):
         page = browser.new_page(viewport={"width": width, "height": 740}, color_scheme=scheme)
@@ -467,9 +467,9 @@ def test_notes_on_a_position_are_shown_until_a_move(page: Page, service: str) ->
         ("position=15", "the address must name a game"),
         ("garbage", "the address must name a game"),
         ("game=", "the address must name a game"),
-        ("game=..", "there is no game '..'"),
-        ("game=tictactoe%2Fboard", "there is no game 'tictactoe/board'"),
-        ("game=nosuch", "there is no game 'nosuch'"),
+        ("game=..", "unknown game '..'"),
+        ("game=tictactoe%2Fboard", "unknown game 'tictactoe/board'"),
+        ("game=nosuch", "unknown game 'nosuch'"),
     ],
 )
 def test_an_address_of_no_game_is_said_and_games_are_listed(

@@ -1,4 +1,4 @@
-"""Boards of several words: compiled and in plain Python alike."""
+"""Boards of several words: the same compiled and in plain Python."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cutnode.contract.positions import position_type
 
 @functools.cache
 def stones(words):
-    """A position of two boards that leave four bits of the last word unused."""
+    """A position with two boards that leave four bits of the last word unused."""
     base = fields("Stones", ("mine", "theirs"), words, second=bool)
     area = 64 * words - 4
     space = {"AREA": area, "SCRATCH": 3, "FULL": constant((1 << area) - 1, words)}
@@ -34,7 +34,7 @@ def stones(words):
 
 
 def everything(position, index, count):
-    """All that can be done with boards."""
+    """Return the results of everything that can be done with boards."""
     mine, theirs, full = board(position, 0), board(position, 1), position.FULL
     free = full & ~(mine | theirs)
     shifted = ((mine << Bits(count)) | (theirs >> Bits(count))) & full
@@ -71,14 +71,14 @@ def test_compiled_boards_are_what_they_are_in_plain_python(words):
 
 
 def drawn_cells(position, count, random):
-    """Some of the first board."""
+    """Return random cells of the first board."""
     mine, theirs = board(position, 0), board(position, 1)
     return remade(position, random_cells(position, mine, count, random), theirs, True)
 
 
 @pytest.mark.parametrize("words", [1, 2, 3])
 def test_random_cells(words):
-    """So many are drawn, compiled the same ones, and each cell about as often."""
+    """Compiled code draws the same number of the same cells, and every cell about as often."""
     dice, cls = Random(words), stones(words)
     position_type(cls)
     compiled = numba.njit(drawn_cells)
@@ -93,7 +93,7 @@ def test_random_cells(words):
             chosen = [cell for cell in range(cls.AREA) if board(found, 0) >> cell & 1]
             assert len(chosen) == count
             for cell in chosen:
-                times[cell] += 1  # KeyError: no cell of those
+                times[cell] += 1  # KeyError: not one of the cells
         deviation = (200 * count / 24 * (1 - count / 24)) ** 0.5
         assert all(abs(n - 200 * count / 24) <= 4.5 * deviation for n in times.values())
 

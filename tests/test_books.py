@@ -1,4 +1,4 @@
-"""Books of the first positions of games: their values, and what they save a proof."""
+"""Books of the first positions of games: their values, and how much they shorten a proof."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ import threading
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from marks import compiled_only
 
 from cutnode import CutnodeError, Engine, Table, analyse, legal_moves, load_game, solve, solve_many
 from cutnode.batches.books import Book, build_book
 from cutnode.cli.book import book as book_command
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import canonical, moves_again, play
 
 TINY = load_game("tictactoe")
 GAME = load_game("connect4")
 MIDDLE = GAME.parse("44444326555535")
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +32,7 @@ def middle() -> Book:
 
 
 def reached(position, plies):
-    """All positions after at most so many plies, by class."""
+    """Return all positions after at most *plies* plies, by class."""
     found, layer = {}, [position]
     for _ in range(plies + 1):
         found |= {canonical(each)[0]: each for each in layer}
@@ -122,7 +120,7 @@ def test_searches_and_proofs_take_a_book(tiny):
 
 @compiled_only
 def test_a_proof_of_a_position_before_the_book(middle):
-    """The book's first positions are met in the middle of a proof."""
+    """The book's first positions occur in the middle of the proof."""
     before = GAME.parse("4444432655553")
     table = Table(16)
     middle.fill(table)
@@ -133,7 +131,7 @@ def test_a_proof_of_a_position_before_the_book(middle):
 
 def test_a_book_of_bounds(tiny):
     weak, _ = build_book(TINY, 4, weak=True, threads=1, table=1)
-    signs = np.sign(weak.lower) + np.sign(weak.upper)  # of bounds that exclude two of three
+    signs = np.sign(weak.lower) + np.sign(weak.upper)  # from bounds that leave one outcome
     assert np.sign(signs).tolist() == tiny.lower.tolist()
     assert (weak.lower <= tiny.lower).all() and (tiny.upper <= weak.upper).all()
     limited, _ = build_book(GAME, 2, nodes=20, threads=1, table=1)
@@ -150,7 +148,7 @@ def test_all_of_a_small_game():
     assert book.answer(start)[:2] == (solve(start).value,) * 2
 
 
-def test_a_stopped_book_goes_on(tmp_path, tiny):
+def test_a_stopped_book_is_resumed(tmp_path, tiny):
     stop = threading.Event()
     stop.set()
     options = {"threads": 1, "table": 1, "journal": tmp_path / "journal"}
@@ -189,21 +187,21 @@ def test_damaged_books_are_refused(tiny, tmp_path):
         try:
             assert np.array_equal(Book.load(path).keys, tiny.keys)
         except CutnodeError as error:
-            assert any(word in str(error) for word in ("damaged", "is no", "cut off"))
+            assert any(word in str(error) for word in ("damaged", "is not a", "truncated"))
     path.write_bytes(data[:-4096])
-    with pytest.raises(CutnodeError, match="is cut off"):
+    with pytest.raises(CutnodeError, match="is truncated"):
         Book.load(path)
     Table(1).save(path)
-    with pytest.raises(CutnodeError, match="is no cutnode book"):
+    with pytest.raises(CutnodeError, match="is not a cutnode book"):
         Book.load(path)
 
 
-def test_books_that_are_none():
-    with pytest.raises(CutnodeError, match="a book has 0 plies or more, not -1"):
+def test_invalid_books():
+    with pytest.raises(CutnodeError, match="plies must be at least 0, got -1"):
         build_book(TINY, -1)
-    with pytest.raises(CutnodeError, match="there is no game 'tictac'"):
+    with pytest.raises(CutnodeError, match="unknown game 'tictac'"):
         build_book("tictac", 1)
-    with pytest.raises(CutnodeError, match="a book of tictactoe does not begin at"):
+    with pytest.raises(CutnodeError, match="start must be a position of tictactoe, got"):
         build_book(TINY, 1, start=MIDDLE)
 
 
@@ -226,4 +224,4 @@ def test_the_commands_build_and_read_books(tmp_path):
     assert found == {"position": "", "lower": 0, "upper": 0, "best_move": "1"}
     missing = run("probe", path, "xox/.../...")
     assert (missing.exit_code, missing.stdout) == (3, "not in the book\n")
-    assert "is no cutnode book" in str(run("show", journal).exception)
+    assert "is not a cutnode book" in str(run("show", journal).exception)

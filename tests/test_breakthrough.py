@@ -48,7 +48,7 @@ def variant_of(position):
 
 
 def exchanged(position):
-    """The players exchanged: the board from the other end, and the other to move."""
+    """Exchange the players: the board seen from the other end, with the other player to move."""
     swapped = [row.translate(str.maketrans("xo", "ox")) for row in drawn(position)[::-1]]
     to_move = "x" if position.second else "o"
     return parse_position("/".join(swapped) + f" {to_move}", variant_of(position))
@@ -73,7 +73,7 @@ MARKS = {SMALLEST: [], "5x5": [pytest.mark.slow, pytest.mark.long]}
     ],
 )
 def test_boards(variant, winner):
-    """The smallest in plain Python, which takes less than to compile the solver."""
+    """The smallest boards run in plain Python, which takes less time than compiling the solver."""
     if variant != SMALLEST and not jit_enabled():
         pytest.skip("many nodes")
     game = load_game(f"breakthrough:{variant}", plain=variant == SMALLEST)
@@ -96,7 +96,7 @@ def line_end(position, line):
 
 
 def layers(variant):
-    """All positions of a board that can be reached, by the number of moves."""
+    """Return all reachable positions of a board, by the number of moves."""
     found = [{start(variant)}]
     while found[-1]:
         found.append({play(p, move) for p in found[-1] for move in legal_moves(p)})
@@ -107,7 +107,7 @@ def layers(variant):
     "variant", ["2x5", *(pytest.param(v, marks=pytest.mark.slow) for v in ("2x6", "3x4"))]
 )
 def test_all_positions(variant):
-    """What bounds, candidates and the like claim about every position of a small board."""
+    """The claims of bounds, candidates and similar verbs about all positions of a small board."""
     values, classes, keys = {}, {}, {}
     for layer in reversed(layers(variant)):
         for position in layer - values.keys():
@@ -132,7 +132,7 @@ def test_all_positions(variant):
 
 @given(reached("breakthrough"))
 def test_steps(position):
-    """The moves by the rules' own words, on the board as it is drawn."""
+    """The moves according to the rules in words, on the board as it is drawn."""
     cells = drawn(position)[::-1]
     height, width = position.HEIGHT, position.WIDTH
     mover, other, up = ("o", "x", -1) if position.second else ("x", "o", 1)
@@ -189,13 +189,13 @@ def test_order_of_moves():
 @pytest.mark.parametrize(
     ("text", "interval"),
     [
-        ("..o../x..../...../...../..... x", (1, 1)),  # on the last row with the next step
-        ("..o../...../...x./...../..... x", (1, 1)),  # past the last stone
+        ("..o../x..../...../...../..... x", (1, 1)),  # one step from the last row
+        ("..o../...../...x./...../..... x", (1, 1)),  # past the last opposing stone
         (".oo../...../..x../...../..... x", (-1, 1)),  # two stones guard all its steps
         (".oo../...../...x./...../..... x", (1, 1)),  # but not from here
-        ("...../...../x..../....o/..... x", (-1, -1)),  # a row too far, and nobody to take it
-        ("...../...../x..../...o./....x x", (-1, 1)),  # that one is taken
-        ("...../...../x..../.o.o./..x.. x", (-1, -1)),  # only one of two is taken
+        ("...../...../x..../....o/..... x", (-1, -1)),  # a row too far, and nobody can capture it
+        ("...../...../x..../...o./....x x", (-1, 1)),  # that one is captured
+        ("...../...../x..../.o.o./..x.. x", (-1, -1)),  # only one of the two is captured
     ],
 )
 def test_races(text, interval):

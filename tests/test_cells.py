@@ -1,4 +1,4 @@
-"""Boards that are declared once: drawings, texts, colours, and what stands where."""
+"""Boards declared once: drawings, texts, colours, and contents."""
 
 import random
 import unicodedata
@@ -22,7 +22,7 @@ PIECES = {".": "empty", "N": "white knight", "n": "black knight", "P": "white pa
 
 
 def reached(game, count=60):
-    """Positions of random games."""
+    """Return positions of random games."""
     choices, position = random.Random(1), game.start()
     for _ in range(count):
         yield coerce(position)
@@ -90,7 +90,7 @@ def test_glyphs_marks_and_legends_are_for_people():
 
 
 def test_glyphs_of_nothing_are_refused():
-    with pytest.raises(GameError, match=r"glyphs stand for contents: .* not for 'X'"):
+    with pytest.raises(GameError, match=r"glyphs must stand for symbols of contents, .* got 'X'"):
         Grid(1, 2, glyphs={"X": "●"})
 
 

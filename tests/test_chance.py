@@ -1,4 +1,4 @@
-"""The search of games of chance: every set of techniques scores as plain minimax does."""
+"""The search of games of chance: every set of techniques returns the score of plain minimax."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
+from marks import compiled_only
 from toys import gamble, race
 from toys import pig as compiled_pig
 
@@ -28,8 +29,6 @@ from cutnode import (
     minimax,
     solve,
 )
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.conformance import check
 from cutnode.contract.bits import WORD, Bits, mix
 from cutnode.contract.derived import is_free_move
@@ -54,8 +53,6 @@ from cutnode.kernels.techniques import EXACT, REQUIRED, TECHNIQUES, choose, fits
 from cutnode.lab.ablation import ablation
 from cutnode.lab.depths import depths
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-
 pig = load_game("toys.pig", plain=True).module
 
 
@@ -75,7 +72,7 @@ POSITIONS["race"][3] = race.Position(2, 0, 0)
 POSITIONS["pig"] = [compiled_pig.Position(*fields) for fields in POSITIONS["pig"]]
 
 DEPTHS = {"turns": range(5), "actions": range(7)}
-"""A turn is up to two actions, so its trees are larger."""
+"""The depths to search; a turn is up to two actions, so its trees are larger."""
 
 PARAMETERS = (
     "race",
@@ -92,7 +89,7 @@ def same(a, b):
 
 
 def sets_of(cls):
-    """Each technique alone and left out, and random sets."""
+    """Return each technique alone, each left out, and random sets."""
     suited = [name for name in TECHNIQUES if name in EXACT and fits(cls, TECHNIQUES[name])]
     yield frozenset()
     for name in suited:
@@ -107,7 +104,7 @@ def sets_of(cls):
 @compiled_only
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_techniques_score_as_minimax(name):
-    """With one table for all of it, so that what other sets and depths stored is met."""
+    """One table serves all searches, so that entries of other sets and depths are found."""
     positions = POSITIONS[name]
     table = Table(1)
     wanted = {
@@ -151,7 +148,7 @@ def test_techniques_score_as_minimax(name):
 @pytest.mark.slow
 @compiled_only
 def test_events_with_many_outcomes():
-    """More than are listed, almost all of them impossible."""
+    """Events with more outcomes than the list holds, almost all of them impossible."""
     engine = Searcher(gamble.start(), table=1, exact=True)
     for position in (gamble.Position(99, 3, 0, 1), gamble.Position(299, 5, 1, 1)):
         for depth in range(3):
@@ -161,7 +158,7 @@ def test_events_with_many_outcomes():
 
 
 def test_scores_in_small():
-    """In plain Python as well."""
+    """Small scores, in plain Python as well."""
     engine = Searcher(race.Position(), table=1, exact=True)
     for position in (race.Position(), race.Position(2, 3, 1), race.Position(1, 1, 0)):
         for depth in range(4):
@@ -170,7 +167,7 @@ def test_scores_in_small():
 
 
 def test_chance_keeps_the_count_of_free_moves():
-    """In pig a first roll is free; the move after the die costs depth, whoever makes it."""
+    """In pig a first roll is free; the move after the roll costs depth, whoever makes it."""
     in_turns = minimax(pig.Position(), 1)
     in_actions = minimax(pig.Position(), 2, depth_in="actions")
     assert (in_turns.value, in_turns.nodes) == (in_actions.value, in_actions.nodes)
@@ -191,13 +188,13 @@ UR = (
 
 @compiled
 def hashed(position):
-    """A pseudo-random estimate, the same for equivalent positions."""
+    """Return a pseudo-random evaluation, the same for equivalent positions."""
     word, _ = canonical(position)
     return int(mix(Bits(word)) % Bits(201)) - 100
 
 
 def test_techniques_of_ur_score_as_minimax_in_plain_python():
-    """Of the shipped game with chance, whose functions need not be compiled for that."""
+    """A shipped game with chance, whose functions need not be compiled for this."""
     game, evaluation = load_game("ur", plain=True), Evaluation(hashed)
     positions = [game.parse(text) for text in UR[:2]]
     table = Table(1)
@@ -221,7 +218,7 @@ def test_techniques_of_ur_score_as_minimax_in_plain_python():
 @compiled_only
 @pytest.mark.parametrize("depth", [3, 4])
 def test_star_techniques_save_nodes(depth):
-    """In the toys a try of Star2 is too large a part of a decision to save much."""
+    """In the toys, a Star2 probe is too large a part of a decision to save much."""
     everything = choose(ur.Position, None, exact=True)
     nodes = []
     for out in (["star1", "star2"], ["star2"], []):
@@ -306,7 +303,7 @@ def test_position_where_chance_decides(engine):
 
 
 def test_depth_of_nothing_is_the_estimate(engine):
-    """Where chance decides as well: it has not decided yet."""
+    """This also holds at a chance node: the outcome is still undecided."""
     for rolling in (False, True):
         position = pig.Position(4, 2, 3, 1, rolling)
         result = engine.search(position, depth=0)
@@ -407,7 +404,7 @@ def test_a_limit_of_values_can_be_a_number_of_numpy(monkeypatch):
 
 
 @pytest.mark.parametrize("limit", [0, -1, 32001, "much", math.nan])
-def test_limits_of_values_that_are_none(monkeypatch, limit):
+def test_invalid_limits_of_values(monkeypatch, limit):
     monkeypatch.setattr(race, "VALUE_LIMIT", limit)
     with pytest.raises(
         GameError, match=r"VALUE_LIMIT of toys.race must be a number above 0, at most"
@@ -444,9 +441,9 @@ def test_debug_finds_what_breaks_the_contract(tmp_path, plain):
     engine = Searcher(game, debug=True, table=1)
     for text, depth, where, found in (
         ("2 1 0", 1, "2 1 0", "chance_outcome: probabilities must be 0 or more and sum to 1"),
-        ("1 4 1", 1, "4 0 0", "outcome: -103 is further from 0 than 100"),
-        ("4 5 1", 1, "5 3 0", "evaluate: nan is further from 0 than 100"),
-        ("3 4 0", 1, "3 4 0", "play: the game is not over after 20 plies, or its turns do not end"),
+        ("1 4 1", 1, "4 0 0", "outcome: the value must be from -100 to 100, got -103"),
+        ("4 5 1", 1, "5 3 0", "evaluate must be from -100 to 100, got nan"),
+        ("3 4 0", 1, "3 4 0", "play: the game is not over after 20 plies, or a turn does not end"),
     ):
         with pytest.raises(GameError) as error:
             engine.search(game.parse(text), depth=depth)
@@ -474,10 +471,10 @@ def test_entries_are_found_again():
     module.store(words, Bits(7), 0.125, 9.0, NO_MOVE, 4, True)
     entry = module.probe(words, Bits(7))
     assert (entry.lower, entry.upper, move_of(entry.data)) == (0.125, 1.5, 3)
-    module.store(words, Bits(7), 1.0, 1.0, 2, 3, True)  # less deep: not kept
+    module.store(words, Bits(7), 1.0, 1.0, 2, 3, True)  # shallower: not stored
     assert module.probe(words, Bits(7)).lower == 0.125
     module.begin(words, False)
-    module.store(words, Bits(7), 1.0, 1.0, 2, 3, True)  # kept in a later search
+    module.store(words, Bits(7), 1.0, 1.0, 2, 3, True)  # stored in a later search
     assert module.probe(words, Bits(7)).lower == 1.0
 
 
@@ -514,7 +511,7 @@ def test_entries_of_another_form_are_cleared():
 @pytest.mark.slow
 @pytest.mark.long
 def test_games_of_both_kinds_share_a_table():
-    """Games with and without chance, and the solver, take turns with one table."""
+    """Games with and without chance, and the solver, alternate with one table."""
     table = Table(1)
     small = load_game("tictactoe")
     engines = [Searcher(race.Position(), table=table, exact=True), Searcher(small, table=table)]
@@ -528,10 +525,6 @@ def test_games_of_both_kinds_share_a_table():
 
 
 # On the command line
-
-
-def run_cutnode(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def test_command_line():
@@ -550,7 +543,7 @@ def test_command_line():
 @compiled_only
 @pytest.mark.parametrize("text", ["5 4 2", "5 4 0"])
 def test_experiments(text):
-    """The laboratory takes games of chance, also where chance is to decide."""
+    """The laboratory accepts games of chance, even at a chance node."""
     position = race.parse_position(text)
     study = ablation([position], 3, exact=True, runs=1)
     rows = {row["step"]: row for row in study.rows}
@@ -564,7 +557,7 @@ def test_experiments(text):
 
 @compiled_only
 def test_kernels_have_one_signature_for_a_position_class():
-    """A second one, by an untyped literal, would crash when it is loaded from the cache."""
+    """A second signature, by an untyped literal, would crash when loaded from the cache."""
     engine = Searcher(race.Position(), table=1)
     engine.search(race.Position(), depth=2)
     for kernel in (chance_node, chance_root):

@@ -1,4 +1,4 @@
-"""Chess: lines counted, moves and texts against python-chess, keys, draws, illegal positions."""
+"""Chess: perft, moves and texts compared with python-chess, keys, draws, illegal positions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from random import Random
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from data import FOLDER, rows
 
 from cutnode import (
@@ -19,7 +19,6 @@ from cutnode import (
     load_game,
     perft,
 )
-from cutnode.cli.main import main
 from cutnode.compiler.jit import Position, jit_enabled, kernel
 from cutnode.contract.notes import notes_to
 from cutnode.contract.positions import coerce
@@ -45,14 +44,14 @@ from cutnode.storage.lines import positions_in
 
 PERFT = [(fen, [int(n) for n in lines.split()]) for fen, lines in rows(FOLDER / "chess_perft.txt")]
 SIX = PERFT[:7]
-"""The six standard positions, one of them also with colours exchanged."""
+"""The six standard positions; one of them occurs also with colours reversed."""
 
 MOST_LINES = 10_000_000 if jit_enabled() else 3000
 KIWIPETE = PERFT[1][0]
 
 
 def deepest(counts, most=MOST_LINES):
-    """The greatest depth with no more lines than *most*, and the lines."""
+    """Return the greatest depth with at most *most* lines, and the number of lines."""
     return max((depth, n) for depth, n in enumerate(counts, 1) if n <= most or depth == 1)
 
 
@@ -82,7 +81,7 @@ def test_perft_that_makes_every_move(fen, counts):
 
 @kernel
 def count_picked(position: Position, depth: int, ply: int, top: int, search: SearchMemory) -> int:
-    """Lines of *depth* moves, each taken from the search's picker after some known move."""
+    """Count the lines of *depth* moves, each taken from the search's move picker."""
     if depth == 0:
         return 1
     if outcome(position)[0]:
@@ -125,7 +124,7 @@ def test_most_moves():
 
 
 def beside(count, plies, seed, chess960):
-    """Positions of random games, here and in python-chess."""
+    """Play random games here and in python-chess, and yield the positions of both."""
     reference = pytest.importorskip("chess")
     random = Random(seed)
     for _ in range(count):
@@ -168,7 +167,7 @@ def test_moves_and_texts_as_in_python_chess(chess960):
 
 @pytest.mark.parametrize("chess960", [False, True])
 def test_sums_are_what_they_are_from_scratch(chess960):
-    """The hash, what pieces are worth where they stand, and all else."""
+    """The hash, the piece-square sums, and everything else that is updated incrementally."""
     for _, position, _ in beside(4, 120, 2, chess960):
         assert set_up(placement_of(position)) == position
         assert parse_position(position_text(position)) == position
@@ -214,7 +213,7 @@ def test_en_passant_is_kept_only_if_it_can_be_played():
         ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2", "d6"),
         ("4k3/8/8/3p4/8/8/8/4K3 w - d6 0 2", "-"),
         ("4r1k1/8/8/3pP3/8/8/8/4K3 w - d6 0 2", "-"),  # pinned on the file
-        ("6k1/8/8/r2pP2K/8/8/8/8 w - d6 0 2", "-"),  # both pawns leave the row
+        ("6k1/8/8/r2pP2K/8/8/8/8 w - d6 0 2", "-"),  # both pawns leave the rank
         ("8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1", "-"),
     ):
         assert position_text(parse_position(text)).split()[3] == kept
@@ -301,7 +300,7 @@ def test_castling_letters():
             "8/8/4k3/8/8/3QK3/8/8 w KQ - 0 1",
             "castling KQ is read as -: king or rook is not at home for K Q",
         ),
-        (  # by X-FEN the rook on b1 would be one that may castle, but no start has b1 and a8
+        (  # by X-FEN the rook on b1 could castle, but no start has rooks on b1 and a8
             "r3k2r/8/8/8/8/8/8/1R2K2R w KQkq - 0 1",
             "castling KQkq is read as Kkq: king or rook is not at home for Q",
         ),
@@ -319,7 +318,7 @@ def test_castling_letters():
         ),
         ("4k3/8/8/3pP3/8/8/8/4K3 w - d3 0 1", "en passant d3 is read as -"),
         ("4r1k1/8/8/4pP2/8/8/8/4K3 w - e6 0 1", ""),
-        (  # the king was in check already when black moved the pawn
+        (  # the king was already in check when black moved the pawn
             "4k3/8/8/3pP3/8/b7/8/2K5 w - d6 0 1",
             "en passant d6 is read as -",
         ),
@@ -343,7 +342,7 @@ def _replies(board, move):
     return count
 
 
-def test_notes_are_told_once():
+def test_notes_are_reported_once():
     told = []
     with notes_to(told.append):
         for _ in range(3):
@@ -396,7 +395,7 @@ def test_counters_may_be_left_out():
 
 
 def test_operations_count_as_counters():
-    """As python-chess reads and writes EPD."""
+    """The same as python-chess reads and writes EPD."""
     fields = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR b KQkq -"
     for operations in (
         "hmvc 3; fmvn 7;",
@@ -571,7 +570,7 @@ def test_wrong_records_are_refused(operations, reason):
 
 def test_commands():
     def said(*args):
-        result = CliRunner().invoke(main, args)
+        result = run_cutnode(*args)
         assert result.exit_code == 0, result.output
         return result.output
 
@@ -580,5 +579,5 @@ def test_commands():
     shown = said("show", "chess", "8/8/8/3k4/8/8/3N4/3K4 w - -")
     assert "moves  Kc1 Ke1" in shown and "over   a draw by the rules" in shown
     assert "over" not in said("show", "chess", "--fen", KIWIPETE)
-    result = CliRunner().invoke(main, ["show", "chess", KIWIPETE, "--fen", KIWIPETE])
+    result = run_cutnode("show", "chess", KIWIPETE, "--fen", KIWIPETE)
     assert result.exit_code == 2 and "a position and --fen exclude each other" in result.output

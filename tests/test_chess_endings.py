@@ -1,4 +1,4 @@
-"""Chess endings: indices, symmetries, layers, moves backwards, published counts of positions."""
+"""Chess endings: indices, symmetries, layers, retreats, published counts of positions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 from data import FOLDER, rows
+from marks import compiled_only
 from numbering import (
     assert_legally_reached,
     assert_no_faults,
@@ -20,7 +21,7 @@ from numbering import (
 )
 
 from cutnode import legal_moves, load_game
-from cutnode.compiler.jit import Position, jit_enabled, kernel
+from cutnode.compiler.jit import Position, kernel
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import index, layer, play, position_at
 from cutnode.games.chess import LAYER_NAMES, LAYER_SIZES, parse_position, position_text, set_up
@@ -35,13 +36,11 @@ COUNTS = [
     for name, mover, *counts in rows(FOLDER / "chess_endings.txt")
 ]
 TWICE = {"KQQvK", "KRRvK", "KBBvK", "KPPvK"}
-"""The published counts tell two men of a kind apart."""
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
+"""Endings whose published counts distinguish two men of the same kind."""
 
 
 def some(number, count, seed=1):
-    """Positions of random indices of a layer."""
+    """Return positions of random indices of a layer."""
     dice, found = Random(seed), []
     while len(found) < count:
         position = entry_at(EXAMPLE, (number, dice.randrange(LAYER_SIZES[number])))
@@ -50,7 +49,7 @@ def some(number, count, seed=1):
 
 
 def passants(count):
-    """Positions with a pawn that may be taken in passing."""
+    """Return positions with a possible capture en passant."""
     dice, found = Random(2), []
     while len(found) < count:
         position = entry_at(EXAMPLE, (PAWNS, dice.randrange(PASSANTS, LAYER_SIZES[PAWNS])))
@@ -62,7 +61,7 @@ def passants(count):
 
 
 def test_layers():
-    """Behind those with fewer men, and with fewer pawns."""
+    """Layers come after the layers with fewer men, and the layers with fewer pawns."""
     assert LAYER_NAMES[0] == "KvK"
     assert len({*LAYER_NAMES}) == len(LAYER_SIZES) == 36
     men = [(len(name), name.count("P")) for name in LAYER_NAMES]
@@ -79,7 +78,7 @@ def test_layers():
 
 @pytest.mark.parametrize("number", range(len(LAYER_NAMES)), ids=LAYER_NAMES)
 def test_indices(number):
-    """Of random positions; also that the hash and other sums are theirs."""
+    """Indices of random positions, whose hash and other sums must be right, too."""
     for position in some(number, 4):
         assert position == set_up(placement_of(position))
         assert assert_numbered(position) == position
@@ -104,14 +103,14 @@ def test_indices_with_a_capture_in_passing():
     ],
 )
 def test_positions_that_are_in_no_layer(text):
-    """Five men, or a right to castle."""
+    """Positions with five men, or with castling rights."""
     assert layer(parse_position(text)) == index(parse_position(text)) == -1
 
 
 def images(text):
-    """The texts of all images of a position, also with the players exchanged.
+    """Return the texts of all images of a position, also with the players exchanged.
 
-    Columns exchanged, and without pawns rows exchanged, and both with each other.
+    They have mirrored files and, without pawns, mirrored ranks and exchanged ranks and files.
     """
     board, mover, *rest = text.split()
     for digit in "2345678":
@@ -164,7 +163,7 @@ def test_images_of_kings_on_a_diagonal(text):
     ],
 )
 def test_published_counts(name, second, wanted):
-    """Legal positions of a material and a mover."""
+    """Legal positions for a material and a player to move."""
     number = LAYER_NAMES.index(name)
     layout = LAYOUTS[number]
     half = layout[1] * layout[2] * layout[3]
@@ -211,7 +210,7 @@ def test_two_steps_that_allow_a_capture_lead_elsewhere():
 
 
 def quiet_move(position):
-    """A move of the king."""
+    """Return a move of the king."""
     (king,) = (n for n in range(64) if position.kings & position.mine & 1 << n)
     return next(move for move in legal_moves(position) if move & 63 == king)
 

@@ -1,4 +1,4 @@
-"""The evaluation of chess, its file of weights, and the tuner."""
+"""The evaluation of chess, its weights file, and the tuner."""
 
 import random
 
@@ -49,7 +49,7 @@ from cutnode.storage.evaluations import chosen_evaluation, installed_file
 
 
 def played(seed, plies):
-    """Positions of a random game."""
+    """Return the positions of a random game."""
     generator = random.Random(seed)
     position = start()
     for _ in range(plies):
@@ -69,7 +69,7 @@ def value(board, mover="w"):
 
 
 def mirrored(word):
-    """The board with its files in the opposite order."""
+    """Return the board with its files in the opposite order."""
     return sum(1 << (square ^ 7) for square in range(64) if word >> square & 1)
 
 
@@ -142,11 +142,11 @@ def test_estimates_are_within_bounds():
 @pytest.mark.parametrize(
     "better, worse",
     [
-        ("8/4k3/P7/8/8/8/4K3/8", "8/4k3/8/8/P7/8/4K3/8"),  # further on
+        ("8/4k3/P7/8/8/8/4K3/8", "8/4k3/8/8/P7/8/4K3/8"),  # further advanced
         ("8/8/8/k7/3P4/8/3K4/8", "8/8/8/3k4/3P4/8/3K4/8"),  # not blocked
         ("4k3/8/8/8/8/8/3PP3/4K3", "4k3/8/8/8/8/4P3/4P3/4K3"),  # not doubled
         ("r4rk1/5ppp/8/8/8/8/5PPP/R4RK1", "r4rk1/5ppp/8/8/8/8/8/R4RK1"),  # a shield
-        ("3q2k1/5ppp/8/8/3N4/8/5PPP/3Q2K1", "3q2k1/5ppp/8/8/8/8/5PPP/N2Q2K1"),  # central
+        ("3q2k1/5ppp/8/8/3N4/8/5PPP/3Q2K1", "3q2k1/5ppp/8/8/8/8/5PPP/N2Q2K1"),  # centralized
         ("4k3/pppp4/8/8/8/8/PPP5/R3K3", "4k3/pppp4/8/8/8/8/PPPP4/R3K3")[::-1],
     ],
 )

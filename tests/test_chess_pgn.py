@@ -1,4 +1,4 @@
-"""Games of chess in files as the field writes them, compared with python-chess's reader."""
+"""PGN files in all their variety, compared with python-chess's reader."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cutnode.storage.files import decoded
 chess = pytest.importorskip("chess")
 pgn = pytest.importorskip("chess.pgn")
 
-# Random games, written in random ways
+# Random games, written in random styles
 
 SIGNS = (
     "!",
@@ -52,9 +52,9 @@ FIGURES = str.maketrans("KQRBN", "♔♕♖♗♘")
 
 
 class Writer:
-    """Plays a random game, and writes it in a random way.
+    """A writer of random games in random styles.
 
-    *plain* keeps to what python-chess reads.
+    With *plain*, it writes only what python-chess reads.
     """
 
     def __init__(self, seed, plain):
@@ -100,7 +100,7 @@ class Writer:
         )
 
     def game(self, plies):
-        """The words of a game from here on, and of variations and comments in it."""
+        """Return the words of a game from here on, with variations and comments."""
         board, told = self.board, False
         for _ in range(plies):
             if board.is_game_over():
@@ -157,7 +157,7 @@ class Writer:
         return text + self.random.choice(("", "", "", "!", "?!", "+-"))
 
     def printed(self, text):
-        """A move as books print it."""
+        """Return a move as books print it."""
         if self.chance(0.3) and "=" in text:
             head, _, tail = text.partition("=")
             text = self.random.choice((f"{head}({tail[0]}){tail[1:]}", f"{head}/{tail}"))
@@ -170,17 +170,17 @@ class Writer:
         return text
 
     def lines(self, words):
-        """Words with spaces or line ends between them, and none after a number at times."""
+        """Return words separated by spaces or line ends, sometimes with nothing after a number."""
         text = ""
         for word in words:
             glued = text.endswith(".") and self.chance(0.5)
             text += word if glued or not text else self.random.choice((" ", " ", "\n", "  ")) + word
-        if self.plain:  # an empty line ends a game of python-chess's
+        if self.plain:  # an empty line ends a game for python-chess
             text = re.sub(r"\n\s*\n", "\n", text)
         return text + "\n"
 
     def data(self):
-        """The bytes of a file."""
+        """Return the bytes of a file."""
         text = self.text.replace("\n", self.random.choice(ENDS))
         codes = ["utf-8", "utf-16"]
         try:
@@ -265,7 +265,7 @@ def test_moves_are_found(text, moves):
         ("[" * 1000 + "1. e4 " * 200_000, "longer than 1,000,000 characters"),
     ],
 )
-def test_what_is_no_game_is_refused(text, reason):
+def test_files_without_games_are_refused(text, reason):
     with pytest.raises(PositionError, match=reason):
         read_pgn(text)
 

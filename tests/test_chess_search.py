@@ -1,4 +1,4 @@
-"""What chess adds to the search: exchanges, checks, draws by rule, games that went before."""
+"""Chess's additions to the search: exchanges, checks, draws by rule, and the game so far."""
 
 from random import Random
 
@@ -38,7 +38,7 @@ ENDINGS = (
     "8/8/8/8/8/3k4/3q4/3K4 w - - 0 1",
     "8/2k5/8/8/8/8/1R6/K7 w - - 96 80",
     "7k/5Q2/8/8/8/8/8/K7 w - - 99 90",  # mate with the last move that counts
-    "8/8/4k3/8/8/3BK3/4p3/8 w - - 0 1",  # what is left after the capture cannot win
+    "8/8/4k3/8/8/3BK3/4p3/8 w - - 0 1",  # after the capture, the remaining material cannot win
     "8/8/4k3/8/8/3BK3/4p3/8 b - - 97 60",
     "k7/2Q5/8/8/8/8/8/K7 b - - 0 1",
     "8/8/8/8/8/5k2/5p2/5K2 w - - 0 1",
@@ -78,7 +78,7 @@ def test_exact_search_is_minimax_after_random_games(exact):
 
 
 def taken_back(board, square, taken):
-    """What the side to move wins at most by taking on a square, where so much stands.
+    """Return the most that the side to move wins by capturing a piece worth *taken* on a square.
 
     Pieces are moved by hand, so pins do not count; a king takes only what is not guarded.
     """
@@ -97,7 +97,7 @@ def taken_back(board, square, taken):
 
 
 def worth_of_move(board, move):
-    """The static exchange value of a move of python-chess."""
+    """Return the static exchange value of a move of python-chess."""
     board = board.copy(stack=False)
     piece = board.remove_piece_at(move.from_square)
     victim = board.piece_at(move.to_square)
@@ -159,7 +159,7 @@ def test_exchanges_are_those_of_a_slow_count():
 
 @pytest.mark.slow
 def test_quiescence_answers_checks(engine):
-    """A capture that lets the other side mate is seen with a depth of 1."""
+    """At depth 1, the search sees that a capture lets the opponent mate."""
     mated = parse_position("6k1/5ppp/8/8/8/8/5PPP/1r2R1K1 w - - 0 1")  # Rxb1, or be mated
     assert engine.search(mated, depth=1).best_move == parse_move(mated, "Rxb1")
 
@@ -172,12 +172,12 @@ def test_a_mate_is_scored_by_its_distance(engine):
 
 
 ZUGZWANG = (
-    ("8/4N3/8/8/8/2b1p3/p1K1P3/k7 w - -", "Nc6", 3),  # it is the bishop that has to move
-    ("8/2R5/8/8/8/5K1p/8/6kr w - -", None, 2),  # the rook
+    ("8/4N3/8/8/8/2b1p3/p1K1P3/k7 w - -", "Nc6", 3),  # the bishop has to move
+    ("8/2R5/8/8/8/5K1p/8/6kr w - -", None, 2),  # the rook has to move
     ("8/8/8/7P/8/p7/BnK5/k1B5 w - -", None, 4),
     ("8/k2N4/2p5/b1K5/8/8/6R1/8 w - -", None, 3),
 )
-"""Positions that are mate in N moves, because no move is as good as a pass would be."""
+"""Positions that are mate in N moves because no move is as good as a pass would be."""
 
 
 @pytest.mark.slow
@@ -228,14 +228,14 @@ def line_of(position, *texts):
 
 @pytest.mark.slow
 def test_a_third_repetition_is_a_draw_and_a_second_is_not_yet(engine):
-    """White, to move, is a queen ahead; what he can come back to is what was there before."""
+    """White, to move, is a queen ahead; returning repeats an earlier position."""
     before = parse_position("6k1/8/8/8/8/8/1Q6/K7 w - - 0 1")
     once = line_of(before, "Qb1", "Kh8", "Qb2+", "Kg8")
     assert recurrence(once[0]) == recurrence(once[4])
     twice = line_of(once[-1], "Qb1", "Kh8", "Qb2+", "Kg8")
     for history in (once[:-1], [*once[:-1], *twice[:-1]]):
         assert engine.search(twice[-1], depth=5, history=history).value > 500
-    # One move before the third time: the reply that repeats is worth 0, whoever moves it.
+    # One move before the third time: the reply that repeats is worth 0, whoever plays it.
     game = [*once[:-1], *twice[:-1]]
     position = game[-1]
     back = parse_move(position, "Kg8")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import compiled_only
 
 from cutnode.compiler.jit import jit_enabled
 from cutnode.games.chess import parse_position, position_text, start
@@ -33,20 +34,19 @@ from cutnode.search.results import Line
 
 ROOT = Path(__file__).parent.parent
 PATIENCE = 300
-"""Seconds for an answer: the search may have to be compiled."""
+"""The seconds to wait for an answer: the search may have to be compiled."""
 
 MATE_IN_1 = "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"
 MATE_IN_2 = "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"
 """P. Morphy: Ra6 mates in 2."""
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 searching = pytest.mark.slow
-"""Compiles the search of chess, which takes half a minute."""
+"""Marks tests that compile the search of chess, which takes half a minute."""
 
 
 class Talk:
-    """A session that is fed line by line, and what it says."""
+    """A session that is fed line by line, with its answers."""
 
     def __init__(self):
         self.sent = queue.Queue()
@@ -60,14 +60,14 @@ class Talk:
             self.sent.put(line)
 
     def until(self, beginning):
-        """All answers to the first that begins so, that one the last."""
+        """Return all answers up to and including the first that begins with *beginning*."""
         found = []
         while not found or not found[-1].startswith(beginning):
             found.append(self.said.get(timeout=PATIENCE))
         return found
 
     def ask(self, *lines):
-        """All that is answered to some commands that need no thought."""
+        """Return all answers to commands that need no search."""
         self.send(*lines, "isready")
         return self.until("readyok")[:-1]
 
@@ -90,7 +90,7 @@ def talking():
 
 @pytest.fixture
 def talk(talking):
-    """With usual settings, at the start."""
+    """A session with default settings, at the start."""
     if not jit_enabled():
         pytest.skip("many nodes")
     for name, option in OPTIONS.items():
@@ -100,24 +100,24 @@ def talk(talking):
 
 
 def moves_in(answer):
-    """The best move, and the one to ponder on."""
+    """Return the best move and the ponder move."""
     words = answer[-1].split()
     return words[1], words[3] if len(words) > 2 else None
 
 
 def fields(line):
-    """The number or word after each name of an ``info``, and its line of play."""
+    """Return the number or word after each name in an ``info`` line, and the line of play."""
     words, _, moves = line.partition(" pv ")
     return dict(
         re.findall(r"(depth|seldepth|multipv|nodes|nps|hashfull|time|cp|mate) (\S+)", words)
     ) | {"pv": moves.split()}
 
 
-# What needs no search
+# Commands without a search
 
 
 class Deaf:
-    """A session that nothing is compiled for: commands are obeyed one by one."""
+    """A session without compiled code, which obeys commands one by one."""
 
     def __init__(self):
         self.said = []
@@ -193,7 +193,7 @@ def test_positions(obey):
     assert len(session.game) == 3
     first = session.game[1]
     assert obey("position startpos moves e2e4 e7e5 g1f3 b8c6") == []
-    assert len(session.game) == 5 and session.game[1] is first  # and not read again
+    assert len(session.game) == 5 and session.game[1] is first  # and not parsed again
     assert obey("position startpos moves e2e4 c7c5") == []
     wanted = parse_position("rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2")
     assert session.game[-1] == wanted
@@ -215,14 +215,14 @@ LINES_REFUSED = [
 
 
 class Answering(Deaf):
-    """A session that answers what needs no search."""
+    """A session that answers whatever needs no search."""
 
     def __init__(self):
         super().__init__()
         self.session._equip = lambda settings: None
 
     def answers(self, *lines):
-        """The answers to some commands, of which one is a go."""
+        """Return the answers to some commands, one of which is a go."""
         self(*lines)
         self.session.waiting.get_nowait()()
         return list(self.said)
@@ -238,7 +238,7 @@ class Answering(Deaf):
     ],
 )
 def test_after_a_refusal_there_is_no_move(line, go):
-    """The position before it is not played on, until another one is accepted."""
+    """The search does not use the previous position until another one is accepted."""
     obey = Answering()
     assert obey("position startpos moves d2d4") == []
     (refusal,) = obey(line)
@@ -263,7 +263,7 @@ def test_a_go_without_a_position_waits_for_its_stop():
     assert obey.said[-1] == "bestmove 0000" and obey.session.tasks == []
 
 
-def test_what_is_dropped_of_a_position_is_said_once(obey):
+def test_dropped_parts_of_a_position_are_reported_once(obey):
     stale = "position fen 1nbqkbnr/pp2p1pp/2p5/3p1p2/3P1B2/5N2/PPP1PPPP/RN2KB1R w KQkq - 0 4"
     note = "info string castling KQkq is read as KQk: king or rook is not at home for q"
     assert obey(stale) == [note]
@@ -424,7 +424,7 @@ def test_draws_by_rule_have_a_move_all_the_same(talk):
 
 @searching
 def test_a_repetition_of_the_game_is_seen(talk):
-    """A move to what has occurred twice is a draw, though white has a queen more."""
+    """A move to a position that has occurred twice is a draw, even with a queen more."""
     game = "position fen 7k/8/8/8/8/8/8/KQ6 w - - 0 1 moves"
     again = " b1b2 h8g8 b2b1 g8h8"
     answer = talk.go(game + again, "go depth 1 searchmoves b1b2")
@@ -440,7 +440,7 @@ def test_it_thinks_until_it_is_told_to_stop(talk):
     talk.send("isready")
     assert talk.until("readyok")[-1] == "readyok"
     assert moves_in(talk.go("stop"))[0]
-    talk.send(f"position fen {MATE_IN_1}", "go infinite")  # there is no need to think on
+    talk.send(f"position fen {MATE_IN_1}", "go infinite")  # there is no need to search on
     talk.until("info depth 1 ")
     talk.send("isready")
     assert not any(line.startswith("bestmove") for line in talk.until("readyok"))
@@ -491,7 +491,7 @@ def test_words_are_parted_by_any_space(talk):
 
 
 @searching
-def test_moves_to_choose_from_that_are_none(talk):
+def test_invalid_searchmoves(talk):
     answer = talk.go("go searchmoves e2e5 d2d4 d2d5 depth 2")
     assert moves_in(answer)[0] == "d2d4"
     assert sum(line.startswith("info string 'go searchmoves': ") for line in answer) == 2
@@ -502,7 +502,7 @@ def test_moves_to_choose_from_that_are_none(talk):
 @searching
 @pytest.mark.parametrize("go", ["go infinite mate 2", "go ponder mate 2 wtime 1000 btime 1000"])
 def test_a_mate_that_is_found_waits_to_be_asked_for(talk, go):
-    """Also by the usual search, which looks for it at limited strength."""
+    """The same for the default search, which looks for the mate at limited strength."""
     ladder = "7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"
     talk.send("setoption name UCI_LimitStrength value true", f"position fen {ladder}", go)
     talk.until("info depth 3 ")
@@ -517,7 +517,7 @@ def test_a_mate_that_is_found_waits_to_be_asked_for(talk, go):
         ("depth 3", True),
         ("mate 2", True),
         ("wtime 1000 btime 1000", True),
-        ("btime 1000", False),  # that of the other player
+        ("btime 1000", False),  # the opponent's clock
         ("winc 1000", False),
         ("mate 0", False),
         ("infinite depth 3", False),
@@ -617,7 +617,7 @@ COMMAND = [sys.executable, "-m", "cutnode.games.chess.uci"]
 
 
 def answers_to(text):
-    """What a process says to some lines of input, until it ends."""
+    """Return the output of a process for some lines of input, until it ends."""
     run = subprocess.run(
         COMMAND, cwd=ROOT, input=text, capture_output=True, text=True, timeout=PATIENCE
     )
@@ -662,7 +662,7 @@ def test_nobody_listens():
 
 @pytest.fixture(scope="module")
 def program(talking):
-    """The process as python-chess sees it, after this process has compiled the search."""
+    """The process driven by python-chess, after this process has compiled the search."""
     chess_engine = pytest.importorskip("chess.engine")
     if not jit_enabled():
         pytest.skip("many nodes")
@@ -718,7 +718,7 @@ def test_python_chess_plays_and_ponders(program):
 
 @searching
 def test_python_chess_plays_a_whole_game(program):
-    """Moves are legal to its end, as python-chess knows the rules."""
+    """All moves up to the end are legal according to python-chess."""
     import chess
     from chess.engine import Limit
 
@@ -731,7 +731,7 @@ def test_python_chess_plays_a_whole_game(program):
 @pytest.mark.slow
 @pytest.mark.long
 def test_a_game_with_a_short_clock(program):
-    """Python-chess measures the time; a busy machine may take what it takes."""
+    """Python-chess measures the time; a busy machine may take longer."""
     import chess
     from chess.engine import Limit
 

@@ -1,4 +1,4 @@
-"""The command: what it prints where, how it fails, and that its help tells all of it."""
+"""The command line: what it prints where, how it fails, and that its help is complete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import click
 import jsonschema_rs
 import pytest
 from click.shell_completion import ZshComplete
-from click.testing import CliRunner, Result
+from click.testing import Result
+from commands import run_cutnode
 
 import cutnode
 from cutnode.cli.completion import Bash
@@ -34,13 +35,6 @@ LATE_TOO = "7422341735647741166133573473242566"  # the value is 1
 SEARCHED = "52677675164321472411331752454"  # the value is 0, and no bound shows it at once
 
 
-def run_cutnode(*args: object, stdin: str | bytes = "") -> Result:
-    """Run the command in this process."""
-    result = CliRunner().invoke(main, [str(arg) for arg in args], input=stdin)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
-
-
 def started(*args: object, **options: object) -> subprocess.Popen[str]:
     """Start the command as a process of its own."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "engine")}
@@ -53,7 +47,7 @@ def parsed(result: Result) -> list[dict[str, object]]:
 
 @pytest.fixture
 def positions(tmp_path):
-    """A file of positions with all that it may hold besides."""
+    """A file of positions, with everything else that such a file may contain."""
     file = tmp_path / "positions.txt"
     lines = ["\ufeff# a comment ; 1", "", f"{LATE} ; -1", "  ", f"  {LATE_TOO}", f"{SEARCHED};0\r"]
     file.write_text("\n".join(lines), encoding="utf-8")
@@ -350,8 +344,8 @@ def test_bounds_that_stay_apart_are_exit_3():
                 *(("--at-least", "1"), ("--proof", "nowhere/file")),
             )
         ),
-        ("tictactoe", ("--tolerance", "1"), "tictactoe is no game of chance: --tolerance does not"),
-        ("tictactoe", ("--positions", "9"), "is no game of chance: --positions does not apply"),
+        ("tictactoe", ("--tolerance", "1"), "tictactoe is not a game of chance: --tolerance does"),
+        ("tictactoe", ("--positions", "9"), "is not a game of chance: --positions does not"),
         ("tictactoe", ("--at-least", "1", "--weak"), "weak and at_least exclude each other"),
         (
             "tictactoe",
@@ -468,7 +462,7 @@ def test_new_game_passes_the_check(tmp_path):
     assert run_cutnode("new", file).exit_code == 0
     assert run_cutnode("check", file, "--rules").exit_code == 0
     before = file.read_text()
-    assert f"{file} is there already" in complaint(run_cutnode("new", file))
+    assert f"{file} already exists" in complaint(run_cutnode("new", file))
     assert file.read_text() == before
 
 
@@ -596,7 +590,7 @@ def test_help_tells_every_option(name):
         if isinstance(parameter, click.Option):
             assert parameter.help
             assert parameter.opts[0] in result.output
-        elif name != "batch":  # it takes what solve does
+        elif name != "batch":  # batch takes the options of solve
             assert f"\n  {parameter.name.upper()} " in result.output
 
 
@@ -617,7 +611,7 @@ def test_a_count_deeper_than_any_game_ends_at_once():
 
 
 def every_command(command=main, path=()):
-    """The commands of this package and their subcommands, as words."""
+    """Return the commands of this package and their subcommands, as words."""
     yield path
     for name in command.commands if path and isinstance(command, click.Group) else ():
         yield from every_command(command.commands[name], (*path, name))
@@ -626,7 +620,7 @@ def every_command(command=main, path=()):
 
 
 def test_help_and_version_load_neither_the_compiler_nor_a_game():
-    """Of all commands, in one process."""
+    """All commands run in one process."""
     code = (
         "import json, sys\n"
         "from click.testing import CliRunner\n"
@@ -761,13 +755,13 @@ BAD_POSITIONS = {
 SOLVE = "solve", "connect4"
 SECONDS = "invalid value for '-s' / '--seconds'"
 BAD_INPUT = {
-    ("solve", "conect4"): "there is no game 'conect4' (did you mean 'connect4'?)",
-    ("solve", ""): "there is no game ''; games are breakthrough",
-    ("solve", ".."): "there is no game '..'",
+    ("solve", "conect4"): "unknown game 'conect4' (did you mean 'connect4'?)",
+    ("solve", ""): "unknown game ''; games are breakthrough",
+    ("solve", ".."): "unknown game '..'",
     ("solve", "no_such.game"): "cannot load 'no_such.game': No module named 'no_such'",
     ("solve", "os.path"): "os.path is not a game: it does not define moves",
     ("solve", str(ROOT / "README.md")): (
-        f"cannot load '{ROOT / 'README.md'}': a file of rules is called NAME.py"
+        f"cannot load '{ROOT / 'README.md'}': the name of a game's file must end in .py"
     ),
     ("solve", "no_such_game.py"): "there is no file 'no_such_game.py'",
     ("show", "connect4:9x9"): "a board of 9x9 does not fit",
@@ -801,7 +795,7 @@ BAD_INPUT = {
         "--techniques",
         "late_move_pruning",
     ): "late_move_pruning is selective",
-    ("search", "connect4", "--depth", "64"): "depth must be 0 to 63 plies, got 64",
+    ("search", "connect4", "--depth", "64"): "depth must be 0..63 plies, got 64",
     ("search", "connect4", "--seconds", "inf"): f"{SECONDS}: inf is not a finite number",
     (
         "search",
@@ -828,7 +822,7 @@ BAD_USAGE = {
 
 
 def complaint(result: Result, code: int = 2) -> str:
-    """The last line of the output of a command that failed well."""
+    """Return the last line of the output of a command that failed properly."""
     assert result.exit_code == code
     assert "Traceback" not in result.output
     return result.output.splitlines()[-1]
@@ -903,7 +897,7 @@ def test_lines_that_cannot_be_read(tmp_path, command):
         assert line.startswith(f"cutnode: skipped {file}, line {number}: ")
     assert told[-1] == f"cutnode: skipped 2 lines of {file}"
     if command[0] == "lab":
-        wanted = f"{file} without 2 of its lines, which cannot be read"
+        wanted = f"{file} without 2 unreadable lines"
         assert json.loads(result.stdout)["settings"]["positions_from"] == wanted
 
 
@@ -982,7 +976,7 @@ BROKEN = {
         "def outcome(position, ply):\n",
         ".outcome takes 2 parameters; the contract is outcome(position)",
     ),
-    "plain": (f"@compiled\n{RULE}", RULE, " is compiled in part: put @compiled before outcome"),
+    "plain": (f"@compiled\n{RULE}", RULE, " is only partly compiled: put @compiled before outcome"),
 }
 
 
@@ -1028,7 +1022,7 @@ def describe(position, value):
     return str(value)
 """
 )
-"""No search of these rules needs a compilation."""
+"""Rules whose searches need no compilation."""
 FAILING = {
     "start": ("show", "", "start, line N: IndexError: list index out"),
     "parse_position": ("show", "5", "parse_position, line N: IndexError: list index out"),
@@ -1045,7 +1039,7 @@ FAILING = {
 
 @pytest.mark.parametrize("name", FAILING)
 def test_function_for_people_that_fails(tmp_path, name):
-    """One line says which and where, and the result is printed as well as can be."""
+    """One line says which function failed and where; the result is printed as well as possible."""
     verb, position, message = FAILING[name]
     source, count = re.subn(rf"( *)def {name}\(.*:\n", r"\g<0>\1    [][0]\n", PLAIN_RULES)
     assert count == 1
@@ -1077,7 +1071,7 @@ def test_rule_that_fails_in_plain_python(tmp_path):
     )
 
 
-# Files that are no modules
+# Files that are not modules
 
 UNREADABLE = {
     "syntax": ("x = 1\ndef f(:\n", "SyntaxError: invalid syntax (unreadable_syntax.py, line 2)"),
@@ -1121,7 +1115,7 @@ def test_interrupt_is_exit_130_with_what_is_known(ctrl_c, args, message):
     assert message in result.output
     counted = re.findall(r'\bnodes"?:?\s+([\d,]+)', result.stdout)
     assert len(counted) == (args[0] != "perft") and "0" not in counted
-    found = "; this is what was found until then" * (args[0] != "perft")
+    found = "; these are the results so far" * (args[0] != "perft")
     assert result.stderr == f"cutnode: interrupted{found}\n"
 
 
@@ -1180,7 +1174,7 @@ def test_reader_that_leaves_early_is_no_error(tmp_path):
 
 
 def at_terminal(*args: object) -> str:
-    """What the command shows at a terminal."""
+    """Return what the command shows at a terminal."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     process = started(*args, stdin=theirs, stdout=theirs, stderr=theirs)
@@ -1189,7 +1183,7 @@ def at_terminal(*args: object) -> str:
     try:
         while some := os.read(ours, 4096):
             shown += some
-    except OSError:  # how Linux says that the other side is closed
+    except OSError:  # how Linux reports that the other side is closed
         pass
     os.close(ours)
     assert process.wait() == 0
@@ -1248,7 +1242,7 @@ def test_terminal_shows_progress_and_a_summary(positions):
     ],
 )
 def test_a_reader_that_leaves_ends_it_quietly(words, both):
-    """As ``head`` does; *both*: standard error leads there, too."""
+    """As ``head`` does; with *both*, standard error goes to the same pipe."""
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as closed:
@@ -1260,7 +1254,7 @@ def test_a_reader_that_leaves_ends_it_quietly(words, both):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
-def test_a_full_disk_is_told_of():
+def test_a_full_disk_is_reported():
     with open("/dev/full", "w") as full, started("--help", stdout=full, stderr=-1) as process:
         said = process.communicate()[1]
     assert (process.returncode, said) == (
@@ -1273,7 +1267,7 @@ def test_a_full_disk_is_told_of():
     "module", ["click", "cutnode.cli.main", "cutnode.cli.proving", "cutnode.cli.proving", "numba"]
 )
 def test_ctrl_c_while_modules_are_imported(module):
-    """However long that takes: it is pressed when a module is looked for."""
+    """However long that takes: Ctrl-C comes while a module is being looked for."""
     code = (
         "import runpy, sys\n"
         "class Pressed:\n"
@@ -1287,7 +1281,7 @@ def test_ctrl_c_while_modules_are_imported(module):
     environment = os.environ | {"PYTHONPATH": str(ROOT / "engine")}
     command = [sys.executable, "-c", code]
     result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert result.returncode in (130, -signal.SIGINT)  # a shell says 130 of both
+    assert result.returncode in (130, -signal.SIGINT)  # a shell reports 130 for both
     assert result.stderr in ("", "cutnode: interrupted\n")
     assert "value" not in result.stdout
 
@@ -1327,7 +1321,7 @@ def test_signals_that_are_ignored_stay_so():
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no such signals")
 def test_an_interrupt_says_which_signal_it_was(monkeypatch):
-    """A program that cannot end as usual has to: ``cutnode uci`` while it compiles."""
+    """A program that cannot end normally must: ``cutnode uci`` while it compiles."""
     ended = []
 
     def run(self, lines):
@@ -1339,7 +1333,7 @@ def test_an_interrupt_says_which_signal_it_was(monkeypatch):
 
 
 def test_signals_end_a_job_that_ignores_ctrl_c():
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # conftest.py gives it back
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # conftest.py restores it
     with pytest.raises(KeyboardInterrupt), ended_from_outside():
         signal.raise_signal(signal.SIGTERM)
 
@@ -1390,7 +1384,7 @@ def test_games_add_commands(commands):
     assert (result.exit_code, result.output) == (0, "hello\n")
     listed = run_cutnode("--help").output
     assert "Say hello." in listed and "lost" in listed and "Cannot be loaded" in listed
-    assert "Prove the value" in run_cutnode("solve", "--help").output  # its own come first
+    assert "Prove the value" in run_cutnode("solve", "--help").output  # cutnode's own come first
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The time for a move: arithmetic."""
+"""Time management: arithmetic."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_settled_moves_take_less():
 
 
 def test_a_falling_score_takes_more():
-    """Compared with two depths before; a rising one changes nothing."""
+    """The score is compared with the one two depths earlier; a rising score changes nothing."""
     calm = settle([1, 1, 1], [0.0, 80.0, 0.0])
     assert settle([1, 1, 1], [0.0, 0.0, 50.0]) == calm
     worried = settle([1, 1, 1], [0.0, 0.0, -50.0])
@@ -124,4 +124,4 @@ def test_looks_come_until_the_limit_and_not_long_after(monkeypatch, seconds):
         looks += 1
     assert seconds <= now <= seconds + 2 * clock.SHORTEST_LOOK
     assert looks <= 2 + max(10, seconds / clock.LOOK)
-    assert not watched.is_over(1)  # the next position has time of its own
+    assert not watched.is_over(1)  # the next position has its own time

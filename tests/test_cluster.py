@@ -1,4 +1,4 @@
-"""Work on a cluster: what is asked of the leaves of a tree, and Dask's workers, which may die."""
+"""Cluster work: what is asked of the leaves of a tree, and Dask workers, which may die."""
 
 import json
 import os
@@ -33,13 +33,13 @@ from cutnode.tablebases.tablebase import Tablebase
 
 distributed = pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="a cluster takes compiled games")
+pytestmark = pytest.mark.skipif(not jit_enabled(), reason="a cluster needs a compiled game")
 
 TABLE = Table(16)
 
 
 def walk(game, plies, rng):
-    """A position after some random moves, before the game is over."""
+    """Return a position after some random moves, before the game is over."""
     position = game.start()
     for _ in range(plies):
         choices = [play(position, move) for move in legal_moves(position)]
@@ -51,7 +51,7 @@ def walk(game, plies, rng):
 
 
 def settle(position, plies, rng, *, weak=False, workers=1):
-    """Drive a split without a cluster: answers come in any order, and some are lost."""
+    """Drive a split without a cluster: answers arrive in any order, and some are lost."""
     top = Top(position, plies, 100_000)
     split = Split(top, weak=weak)
     leaves = Packed(top.words, top.position)
@@ -73,7 +73,7 @@ def settle(position, plies, rng, *, weak=False, workers=1):
 
 
 def check(position, plies, rng, **options):
-    """Whether a split finds the value that the solver finds, and a move that keeps it."""
+    """Check that a split finds the solver's value, and a move that keeps it."""
     split = settle(position, plies, rng, **options)
     weak = options.get("weak", False)
     value = solve(position, table=TABLE, weak=weak).value
@@ -108,7 +108,7 @@ def test_a_split_finds_the_value_and_a_move_that_keeps_it(name, positions, most)
 def test_a_layer_holds_a_class_of_positions_once():
     top = Top(load_game("tictactoe").start(), 9, 100_000)
     sizes = [layer.stop - layer.start for layer in top.layers]
-    assert sizes[:4] == [1, 9, 72, 252]  # by key, which knows no symmetry
+    assert sizes[:4] == [1, 9, 72, 252]  # by key, which ignores symmetry
     assert top.bytes < 200 * len(top.nodes)
     assert len(set(zip(top.keys.tolist(), top.nodes["side"].tolist(), strict=True))) == sum(sizes)
 
@@ -178,7 +178,7 @@ def test_batches_are_the_same_on_a_cluster(client, tmp_path):
     assert there.reason == "done"
     for name in ("lower", "upper", "move", "nodes"):
         assert here.rows[name].tolist() == there.rows[name].tolist()
-    again = run_batch(positions, threads=1, table=16, journal=tmp_path / "batch")  # of the cluster
+    again = run_batch(positions, threads=1, table=16, journal=tmp_path / "batch")  # the cluster's
     assert again.rows.tolist() == there.rows.tolist()
     stop = threading.Event()
     stop.set()
@@ -189,7 +189,7 @@ def test_batches_are_the_same_on_a_cluster(client, tmp_path):
 @pytest.mark.long
 @pytest.mark.slow
 def test_layers_though_a_worker_is_killed(client, tmp_path):
-    """Small layers by one worker each, large ones by both: the same files as of one process."""
+    """Small layers on one worker each, large ones on both: the same files as from one process."""
     start = load_game("draughts:4x4").start()
     build_tablebase(start, tmp_path / "here", layers=["1m1k-1m1k"])
     pids = client.run(os.getpid)
@@ -213,8 +213,8 @@ def test_layers_though_a_worker_is_killed(client, tmp_path):
 
 
 @pytest.mark.slow
-def test_layers_go_on_where_they_were(client, tmp_path):
-    """What a driver finds of another one is gone on with, in the middle of a layer."""
+def test_layers_resume_where_they_were(client, tmp_path):
+    """A driver resumes the work of another one, even in the middle of a layer."""
     start = load_game("draughts:4x4").start()
     stop = threading.Event()
 
@@ -227,14 +227,14 @@ def test_layers_go_on_where_they_were(client, tmp_path):
     assert reason == "stopped" and list(tmp_path.glob("*.pass-00000.*"))
     assert build_on_cluster(client, start, tmp_path, **wanted) == "done"
     assert Tablebase.open(tmp_path).verify().wrong == 0
-    with pytest.raises(GameError, match="is plain Python: a cluster takes compiled games"):
+    with pytest.raises(GameError, match="is plain Python: a cluster needs a compiled game"):
         build_on_cluster(client, load_game("draughts:4x4", plain=True).start(), tmp_path)
 
 
 @pytest.mark.long
 @pytest.mark.slow
 def test_layers_with_dice(client, tmp_path):
-    """Layers that do not lead to each other at once; each waits for those that it leads to."""
+    """Independent layers run at once; each layer waits for the layers it leads to."""
     run = CliRunner().invoke
     arguments = ["tablebase", "ur:finkel-1", "--out", str(tmp_path), "--workers", "1", "--json"]
     result = run(cluster_command, arguments)
@@ -259,7 +259,7 @@ with Client(sys.argv[1]) as client:
 """
 
 
-def test_a_driver_that_was_killed_goes_on_with_its_journal(client, tmp_path):
+def test_a_killed_driver_resumes_with_its_journal(client, tmp_path):
     journal = str(tmp_path / "journal")
     command = [sys.executable, "-c", DRIVER, client.scheduler.address, journal]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
@@ -273,7 +273,7 @@ def test_a_driver_that_was_killed_goes_on_with_its_journal(client, tmp_path):
     assert result.value == 0
     assert result.restored >= 5
     other = load_game("tictactoe").parse("1")
-    with pytest.raises(CutnodeError, match="belongs to another job: there position is"):
+    with pytest.raises(CutnodeError, match="belongs to another job: its position is"):
         solve_split(client, other, plies=6, journal=journal)
 
 
@@ -317,14 +317,14 @@ def test_what_the_game_decides_needs_no_cluster(client):
 def test_bad_input_is_refused(client, monkeypatch):
     start = load_game("tictactoe").start()
     for wrong, options, reason in (
-        (client, {"plies": 0}, "at 1 ply or later, not 0"),
-        (client, {"plies": 2, "questions": 0}, "at least 1 question"),
-        (client, {"plies": 2, "table": 0}, "at least 1 MiB, not 0"),
-        ("tcp://127.0.0.1:1", {"plies": 2}, "given by a distributed.Client, not by 'tcp"),
+        (client, {"plies": 0}, "plies must be at least 1, got 0"),
+        (client, {"plies": 2, "questions": 0}, "questions must be at least 1, got 0"),
+        (client, {"plies": 2, "table": 0}, "table must be at least 1 MiB, got 0"),
+        ("tcp://127.0.0.1:1", {"plies": 2}, "a synchronous distributed.Client, got 'tcp"),
     ):
         with pytest.raises(CutnodeError, match=reason):
             solve_split(wrong, start, **options)
-    with pytest.raises(GameError, match="plain Python: a cluster takes compiled games"):
+    with pytest.raises(GameError, match="plain Python: a cluster needs a compiled game"):
         solve_split(client, load_game("tictactoe", plain=True).start(), plies=2)
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(CutnodeError, match=re.escape("pip install 'cutnode[cluster]'")):
@@ -347,7 +347,9 @@ def test_a_worker_with_other_rules_is_refused():
 
     sent = SentGame.of(type(load_game("tictactoe").start()))
     assert (sent.name, sent.sources) == ("tictactoe", ())
-    with pytest.raises(GameError, match="a worker has other rules of tictactoe"):
+    with pytest.raises(
+        GameError, match="a worker and the client have different rules of tictactoe"
+    ):
         replace(sent, rules="0" * 32).load()
     with pytest.raises(GameError, match="cannot be loaded on a worker: No module named"):
         replace(sent, module="games.nothing").load()
@@ -377,7 +379,7 @@ def test_search_many_is_the_same_on_a_cluster(client):
 
 
 def running(dask_worker):
-    """The tasks of this project that run on a worker."""
+    """Return the tasks of this project that run on a worker."""
     return [
         key for plugin in dask_worker.plugins.values() for key in getattr(plugin, "running", ())
     ]
@@ -387,7 +389,7 @@ def running(dask_worker):
 @pytest.mark.long
 def test_tasks_that_run_end_when_they_are_cancelled(client):
     start = load_game("connect4").start()  # takes far longer than the test
-    solve(start, nodes=1)  # compiled here, it is loaded there
+    solve(start, nodes=1)  # compiled here, loaded there
     stop = threading.Event()
 
     def stop_when_both_run(progress):
@@ -397,5 +399,5 @@ def test_tasks_that_run_end_when_they_are_cancelled(client):
     solve_split(client, start, plies=1, table=16, stop=stop, progress=stop_when_both_run)
     deadline = time.monotonic() + 60
     while any(client.run(running).values()):
-        assert time.monotonic() < deadline, "tasks go on that nobody waits for"
+        assert time.monotonic() < deadline, "tasks keep running that nobody waits for"
         time.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Every game follows the contract, and a game that does not is found out."""
+"""Every game follows the contract, and violations are detected."""
 
 import pkgutil
 from pathlib import Path
@@ -16,14 +16,14 @@ from cutnode.games import connect4, tictactoe
 
 TOYS = [f"toys.{it.name}" for it in pkgutil.iter_modules(toys.__path__) if not it.ispkg]
 GAMES = ["cutnode.cli.template", *game_names(), *(toy for toy in TOYS if "hazard" not in toy)]
-"""Hazards have no graph before a test makes one."""
+"""The games to check; hazards have no graph before a test makes one."""
 COMPILED = ("tictactoe",)
-"""Those that are looked at compiled in the quick tests; it takes some seconds for each."""
+"""The games that the quick tests check in compiled code, at some seconds each."""
 DEAREST = ("chess", "domineering", "hex", "mnk", "morris", "othello", "qubic", "toys.teeko", "y")
-"""Those whose kernels take longest to compile; their own tests search them."""
+"""The games whose kernels take longest to compile; their own tests search them."""
 BOARDS = ("4x4", "5x4", "4x5", "5x5", "6x4", "8x7", "9x6")
 WARNED = {"toys.gamble": {"reversible"}}
-"""Verbs of which a check warns."""
+"""The verbs for which a check gives a warning, by game."""
 VARIANTS = (
     *(f"connect4:{board}" for board in BOARDS),
     *("toys.boxes:3", "toys.boxes:4", "toys.ruin:fear", "ur:masters-2", "ur:blitz", "othello:4x4"),
@@ -32,7 +32,7 @@ VARIANTS = (
 
 
 def marks_of_rules(name):
-    """Plain Python takes long in games of many moves."""
+    """Return the marks of games with many moves, which take long in plain Python."""
     slow = [pytest.mark.slow] if name in DEAREST else []
     return [*slow, pytest.mark.long] if slow else slow
 
@@ -92,10 +92,10 @@ def test_findings_are_printed():
 
 @pytest.fixture
 def found(monkeypatch):
-    """What is found when some rules of a game are replaced (by None: removed)."""
+    """A function that returns the findings with rules of a game replaced (by None: removed)."""
 
     def found(module, variant="", **rules):
-        runs_plainly(module)  # remembered: the rules that replace others are not compiled
+        runs_plainly(module)  # remembered: the replacement rules are not compiled
         for name, rule in rules.items():
             if rule is None:
                 monkeypatch.delattr(module, name)
@@ -192,9 +192,9 @@ tictactoe_play = tictactoe.play
 @pytest.mark.parametrize(
     ("verb", "complaint", "rules"),
     [
-        ("moves", "a move is there twice", {"moves": doubled}),
+        ("moves", "lists a move twice", {"moves": doubled}),
         ("moves", "writes outside of its part", {"moves": unbuffered}),
-        ("moves", "moves are numbers in range(65535)", {"moves": large}),
+        ("moves", "moves must be numbers in range(65535)", {"moves": large}),
         ("moves", "there are none", {"moves": lambda position, buffer, at: at}),
         ("moves", "MAX_MOVES = 8", {"MAX_MOVES": 8}),
         ("moves", "raises ZeroDivisionError", {"moves": lambda position, buffer, at: at // 0}),
@@ -210,9 +210,9 @@ tictactoe_play = tictactoe.play
         ("key", "not a word of 64 bits", {"key": lambda p: p.mine | p.theirs << 56}),
         ("evaluate", "further from 0", {"evaluate": lambda p: 32001}),
         ("adjust", "further from 0", {"adjust": lambda p, score: 40_000}),
-        ("deviation", "no amount of 0 or more", {"deviation": lambda p, deep, shallow: -0.5}),
+        ("deviation", "not a finite number", {"deviation": lambda p, deep, shallow: -0.5}),
         ("features", "gives 11 numbers, not 12", {"features": lambda p: (1,) * 11}),
-        ("features", "these are amounts, 0 or more", {"features": lambda p: (-1,) * 12}),
+        ("features", "must be amounts of 0 or more", {"features": lambda p: (-1,) * 12}),
         ("planes", "gives -1, not a word of 64 bits", {"planes": lambda p: (-1,)}),
         ("planes", "gives 17 words; a network reads", {"planes": lambda p: (p.mine,) * 17}),
         (
@@ -227,7 +227,7 @@ tictactoe_play = tictactoe.play
         ),
         (
             "planes",
-            "of another position",
+            "at another position",
             {"planes": lambda p: (p.mine,) * (1 + (p.theirs > 0))},
         ),
         ("order", "further from 0", {"order": lambda p, move, child: -1_000_001}),
@@ -235,10 +235,10 @@ tictactoe_play = tictactoe.play
         ("plies_left", "plies were played", {"plies_left": lambda p: 5}),
         ("bounds", "but the value is", {"bounds": lambda p, alpha, beta: (0, 0)}),
         ("bounds", "the game is over", {"bounds": lambda p, alpha, beta: (-1, 1)}),
-        ("endgame", "it says 1, but", {"endgame": lambda p, alpha, beta: (True, 1, 1)}),
+        ("endgame", "is 1, but", {"endgame": lambda p, alpha, beta: (True, 1, 1)}),
         ("candidates", "not legal", {"candidates": first_cell}),
         ("forced", "not the only one", {"forced": lambda p: 0}),
-        ("random_move", "and not legal", {"random_move": lambda p, word: 9}),
+        ("random_move", "but not legal", {"random_move": lambda p, word: 9}),
         ("random_move", "never drawn", {"random_move": lambda p, word: legal_moves(p)[0]}),
         ("random_result", "0 of 256 times, not about", {"random_result": lambda p, word: 0}),
         ("random_result", "further from 0", {"random_result": lambda p, word: 40000}),
@@ -273,7 +273,7 @@ def test_boards_that_are_not_drawn(found):
 
 
 def test_bounds_that_ask_too_much(found):
-    """Off by one, of one side, for narrow windows only."""
+    """Bounds that are off by one, one-sided, or wrong for narrow windows only."""
 
     def bounds(position, alpha, beta):
         lower, upper = connect4_bounds(position, alpha, beta)
@@ -286,7 +286,7 @@ def test_bounds_that_ask_too_much(found):
 def test_candidates_without_the_best(found):
     def candidates(position, buffer, at):
         buffer[at] = buffer[connect4_candidates(position, buffer, at) - 1]
-        return at + 1  # only the last
+        return at + 1  # only the last move
 
     connect4_candidates = connect4.candidates
     message = found(connect4, "4x4", candidates=candidates)["candidates"]
@@ -298,12 +298,12 @@ def test_mirrored_by_one_too_many(found):
         return position.WIDTH - move if symmetry else move
 
     findings = found(connect4, "4x4", canonical_move=mirrored, original_move=mirrored)
-    assert "no move of" in findings["canonical_move"]
+    assert "not a move of" in findings["canonical_move"]
 
 
 def test_not_turned_back(found):
     findings = found(isola, original_move=isola.canonical_move)
-    assert "back again" in findings["canonical_move"]
+    assert "turns back into" in findings["canonical_move"]
 
 
 def test_turned_the_other_way(found):
@@ -329,7 +329,7 @@ def test_positions_that_recur_unsaid(found):
 
 @pytest.fixture
 def edited(tmp_path):
-    """A game in a file of its own: tic-tac-toe with some of its source replaced."""
+    """A function that makes a game in its own file: tic-tac-toe with source text replaced."""
 
     def edited(name, old, new):
         source = Path(tictactoe.__file__).read_text()
@@ -365,7 +365,7 @@ def test_compiled_rules_that_differ(edited, name, wrong, complaint):
     ],
 )
 def test_consequences_are_left_out(found, rules, verb, complaint):
-    """A search without moves, a position that is none, a list that is too short."""
+    """No follow-up findings: a search without moves, an invalid position, a short list."""
     findings = found(tictactoe, **rules)
     assert findings.keys() == {verb}
     assert complaint in findings[verb]
@@ -379,7 +379,7 @@ def test_repetition(found):
 
 
 def test_keys_of_positions_that_recur(found):
-    """Positions may share a key if they differ only in what changes while they recur."""
+    """Positions may share a key if they differ only in something that changes while they recur."""
     assert found(duel, recurrence=duel.key) == {}
     shared = {"key": lambda position: 0, "recurrence": duel.key}
     assert "have the same key 0" in found(duel, **shared)["key"]

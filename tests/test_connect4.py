@@ -36,7 +36,7 @@ def drawn(position):
 
 
 def level(start, plies):
-    """The distinct positions after so many moves."""
+    """Return the distinct positions after a number of plies."""
     positions = {start}
     for _ in range(plies):
         positions = {play(p, move) for p in positions for move in legal_moves(p)}
@@ -77,7 +77,7 @@ def exact_value(position):
 
 @pytest.mark.parametrize("size", ["4x4", "5x4", "4x5", "5x5", "8x3", "7x5", "6x6", "5x7"])
 def test_bounds_hold_near_the_end(size):
-    """In random games, whatever the parity of height and width, with up to eight empty cells."""
+    """Random games on boards of any parity, with up to eight empty cells."""
     dice = Random(size)
     for _ in range(12):
         position = start(size)
@@ -127,7 +127,7 @@ def test_another_board():
 
 
 LARGEST = "7x7", "8x6"
-"""Boards on which only who wins is asked: half a minute and three minutes, on two cores."""
+"""Boards solved weakly only: half a minute and three minutes, on two cores."""
 
 
 @pytest.mark.long
@@ -158,7 +158,7 @@ def test_empty_boards(variant, winner):
 
 
 def plies_to_the_end(empty, value):
-    """How many moves the game takes, by the value of the empty board."""
+    """Return the number of plies to the end of the game, from the value of the empty board."""
     cells = len(empty.CELLS.places)
     if value == 0:
         return cells
@@ -181,7 +181,7 @@ def test_first_moves():
 
 @given(reached("connect4"))
 def test_lines_of_four(position):
-    """The end of the game, by looking at every line of four cells."""
+    """The end of the game is found by looking at every line of four cells."""
     cells = drawn(position)
     height, width = len(cells), len(cells[0])
     lines = {"x": False, "o": False}
@@ -242,7 +242,7 @@ def test_values_in_words(text, words):
 
 
 def test_values_in_words_agree_with_the_line():
-    """Whoever wins by the line, wins with the stone and after the moves that are said."""
+    """The winner, the stone and the number of moves in words agree with the line of play."""
     facts = rows(SETS / "connect4_L3_R1.txt")[::50]
     for text, _ in facts:
         result = solve(parse_position(text))

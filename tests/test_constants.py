@@ -1,4 +1,4 @@
-"""Constants: arrays that compiled code reads and does not contain."""
+"""Constants: arrays that compiled code reads instead of containing them."""
 
 import numpy as np
 import pytest
@@ -46,6 +46,6 @@ def test_vectors_are_read():
 
 
 @pytest.mark.parametrize("array", [np.zeros((2, 2)), np.array(["a"])])
-def test_what_is_no_array_of_numbers(array):
-    with pytest.raises(GameError, match="one dimension"):
+def test_constants_that_are_not_arrays_of_numbers(array):
+    with pytest.raises(GameError, match="one-dimensional array"):
         Constant("test.wrong", array)

@@ -16,7 +16,7 @@ GROUPS = ("core", "solver", "heuristics", "chance", "symmetry", "tablebase")
 
 
 def example(text, title):
-    """The indented block after a line that ends with a title and two colons."""
+    """Return the indented block after a line that ends with a title and two colons."""
     (block,) = re.findall(rf"{title}::\n\n((?:    .*\n|\n)+)", text + "\n")
     return textwrap.dedent(block)
 

@@ -1,4 +1,4 @@
-"""Mistakes that authors of games make are each told in one line that names the way out."""
+"""Every mistake of a game's author is reported in one line that says how to fix it."""
 
 import os
 
@@ -73,14 +73,14 @@ MISTAKES = {
     "string_field": (
         "left: int = 12",
         "left: str = 'twelve'",
-        "Position.left is annotated str; a field of a compiled position is one of "
-        "Bits, int, bool, float",
+        "Position.left is annotated str; a field of a compiled position must be "
+        "Bits, int, bool or float",
     ),
     "list_field": (
         "left: int = 12",
         "left: list = [1]",
-        "Position.left is annotated list; a field of a compiled position is one of "
-        "Bits, int, bool, float",
+        "Position.left is annotated list; a field of a compiled position must be "
+        "Bits, int, bool or float",
     ),
     "none_default": (
         "left: int = 12",
@@ -106,8 +106,8 @@ MISTAKES = {
     "optional_field": (
         "left: int = 12",
         "left: int | None = 12",
-        "Position.left is annotated int | None; a field of a compiled position is one "
-        "of Bits, int, bool, float",
+        "Position.left is annotated int | None; a field of a compiled position must "
+        "be Bits, int, bool or float",
     ),
     "unknown_annotation": (
         "left: int = 12",
@@ -140,7 +140,7 @@ MISTAKES = {
     "replace_float": (
         PLAYED,
         "return position._replace(left=position.left / 2)",
-        "NAME.play does not compile: field left is int64, not float64",
+        "NAME.play does not compile: field left must be int64, got float64",
     ),
     "replace_positional": (
         PLAYED,
@@ -298,13 +298,13 @@ MISTAKES = {
     "verb_not_compiled": (
         "@compiled\ndef outcome",
         "def outcome",
-        "NAME is compiled in part: put @compiled before outcome",
+        "NAME is only partly compiled: put @compiled before outcome",
     ),
     "print": (
         OVER,
         "print(position.left)\n    " + OVER,
-        "NAME.outcome does not compile: rules cannot print: run them with NUMBA_DISABLE_JIT=1 "
-        "to see inside",
+        "NAME.outcome does not compile: compiled rules cannot print: run them with "
+        "NUMBA_DISABLE_JIT=1",
     ),
     "fstring": (
         OVER,
@@ -369,7 +369,8 @@ MISTAKES = {
     "range_float": (
         "range(1, min(position.left, 3) + 1)",
         "range(1, position.left / 2)",
-        "NAME.moves does not compile: range takes whole numbers, not floats: divide by //",
+        "NAME.moves does not compile: range takes whole numbers, not floats: divide by // "
+        "instead of /",
     ),
     "missing_import": (
         "WIDTH = 4",
@@ -473,7 +474,7 @@ MISTAKES = {
     "start_none": (
         "@compiled\ndef row",
         "def start(variant):\n    Position()\n\n\n@compiled\ndef row",
-        "NAME.start returns nothing: return the first position",
+        "NAME.start must return a position, got None",
     ),
     "start_noarg": (
         "@compiled\ndef row",
@@ -493,7 +494,7 @@ MISTAKES = {
     "not_namedtuple": (
         "class Position(NamedTuple)",
         "class Position",
-        "a position of compiled rules must be a NamedTuple, and Position is none: "
+        "a position of compiled rules must be a NamedTuple, got a Position: write "
         "class Position(NamedTuple)",
     ),
     "no_play": ("def play(", "def plays(", "NAME.py is not a game: it does not define play"),
@@ -528,7 +529,7 @@ MISTAKES = {
         "NAME.play does not compile: position has 4 fields, and is unpacked into 3",
     ),
 }
-"""The text, its replacement, and the message without the place; ``NAME`` is the game."""
+"""The original text, its replacement, and the message without the place; ``NAME`` is the game."""
 
 
 @pytest.mark.filterwarnings("ignore:Assigning a code object:DeprecationWarning")  # in numba, 3.13

@@ -1,4 +1,4 @@
-"""Dobutsu shogi: published distances, rules by their own words, indices and moves backwards."""
+"""Dobutsu shogi: published distances, the rules in words, indices and retreats."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
+from marks import compiled_only
 from numbering import (
     assert_legally_reached,
     assert_no_faults,
@@ -54,7 +55,7 @@ WAYS = {
     "C": "n",
     "R": "n ne e s w nw",
 }
-"""Where men go, seen by their owner."""
+"""The steps of each piece, seen by its owner."""
 STEPS = {
     way: (("n" in way) - ("s" in way), ("e" in way) - ("w" in way)) for way in WAYS["L"].split()
 }
@@ -65,7 +66,7 @@ STEPS = {
 
 @pytest.mark.parametrize(("text", "plies"), SHORT)
 def test_wins_and_losses_by_minimax(text, plies):
-    """The soonest wins and the latest losses, and nothing decided a ply before."""
+    """The quickest wins and the longest defences; a ply less decides nothing."""
     position = parse_position(text)
     scores = [minimax(position, depth).value for depth in (abs(plies) - 1, abs(plies))]
     assert scores[1] == (WIN - plies if plies > 0 else -WIN - plies)
@@ -76,7 +77,7 @@ def test_wins_and_losses_by_minimax(text, plies):
 
 
 def men_of(position):
-    """The letters of all men by column and row, as sente counts rows from below."""
+    """Return the letters of all men by column and row, counting rows from sente's side."""
     rows = position_text(position).split("/")[1:5]
     return {
         (3 - number, column): letter
@@ -87,7 +88,7 @@ def men_of(position):
 
 
 def steps(men, sente):
-    """The cells from which and to which a player's men can go."""
+    """Yield the origin and destination of each step of a player's men."""
     for (row, column), letter in men.items():
         if letter.isupper() == sente:
             for way in WAYS[letter.upper()].split():
@@ -160,7 +161,7 @@ def test_men_vanish(position):
     [
         ("G/L--/---/---/--l/cceegg", True),
         ("G/L--/---/l--/---/cceegg", True),
-        ("G/Ll-/---/---/---/cceegg", False),  # it can be taken
+        ("G/Ll-/---/---/---/cceegg", False),  # it can be captured
         ("G/L--/-e-/---/--l/ccegg", False),
         ("G/L--/e--/---/--l/ccegg", True),
         ("S/--L/---/l--/---/cceegg", False),  # and was not
@@ -182,7 +183,7 @@ def test_player_without_a_move_loses():
 def test_positions_without_drops():
     """Source: research/reproduction.md of github.com/brianhliou/dobutsu-shogi @9faa7f3.
 
-    Positions in which the mover wins at once are counted, and what follows from them is not.
+    Positions in which the mover wins at once are counted, but their successors are not.
     """
     found, left = {canonical(start("vanish"))[0]}, [start("vanish")]
     while left:
@@ -210,17 +211,15 @@ def test_estimates_are_of_both_players(position):
 
 # Tablebase
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
-
 
 def indexed(variant=""):
-    """Positions of random games that have an index."""
+    """Return positions of random games that have an index."""
     pool = random_positions("dobutsu", *5 * [variant])
     return [met for met in pool if not outcome(met)[0] and index(met) >= 0]
 
 
 def numbered(variant, count):
-    """Positions of random indices, of all layers alike."""
+    """Return positions of random indices, drawn evenly from all layers."""
     example, dice = start(variant), Random(count)
     found = []
     while len(found) < count:
@@ -234,7 +233,7 @@ def numbered(variant, count):
 
 @pytest.mark.parametrize("variant", ["", "vanish"])
 def test_indices(variant):
-    """Of random games and of random indices."""
+    """Indices of random games, and positions of random indices."""
     met = indexed(variant)
     assert len(met) > 20
     for position in met[:60] + numbered(variant, 60):
@@ -249,7 +248,7 @@ def test_moves_backwards(variant):
 
 
 def test_positions_without_an_index_are_won_at_once():
-    """By the first move, which takes the lion."""
+    """The first move wins by capturing the lion."""
     pool = random_positions("dobutsu", *5 * [""])
     won = [met for met in pool if not outcome(met)[0] and index(met) < 0]
     assert len(won) > 20

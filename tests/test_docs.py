@@ -1,4 +1,4 @@
-"""What the documentation shows is true: its examples run, and its commands have their options."""
+"""The documentation is true: its examples run, and its commands have the options they use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from types import ModuleType
 
 import click
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from test_service import running
 
 import cutnode
@@ -35,7 +35,7 @@ FENCE = re.compile(r'^```(\w*)(?: title="(.*?)")?\n(.*?)^```', re.M | re.S)
 
 SLOW = {"howto/asyncio.md", "howto/cluster.md", "howto/other_games.md", "howto/techniques.md"}
 LONG = {"explanation/proof_numbers.md"}
-"""Pages with processes of their own, and with what takes long to compile."""
+"""Pages that start processes, or run code that takes long to compile."""
 
 NEEDS = {
     "howto/adapters.md": "pyspiel",
@@ -45,7 +45,7 @@ NEEDS = {
     "howto/papers.md": "pandas",
     "howto/serve.md": "fastapi",
 }
-"""The modules that a page needs beside the core."""
+"""The optional modules that a page needs."""
 
 
 def fences(text: str, language: str) -> list[tuple[str, str]]:
@@ -77,7 +77,7 @@ def url() -> Iterator[str]:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder to work in; the modules that are loaded from it are forgotten."""
+    """A working folder; modules loaded from it are forgotten afterwards."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     known = set(sys.modules)
@@ -89,7 +89,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.mark.parametrize("page", EXAMPLES)
 def test_examples_run(page: str, here: Path, request: pytest.FixtureRequest) -> None:
-    """With the files that the page shows in the current folder."""
+    """The examples run with the files that the page shows in the current folder."""
     for module in NEEDS.get(page, "").split():
         pytest.importorskip(module, exc_type=ImportError)
     text = TEXTS[page]
@@ -105,15 +105,15 @@ def test_examples_run(page: str, here: Path, request: pytest.FixtureRequest) -> 
 
 
 def assert_prints(code: str) -> None:
-    """Run the commands of a terminal, and compare what they print."""
+    """Run the commands of a terminal session, and compare their output."""
     for command, expected in re.findall(r"^\$ cutnode (.*)\n((?:(?!\$ ).*\n)*)", code, re.M):
-        printed = CliRunner().invoke(main, shlex.split(command)).output
+        printed = run_cutnode(*shlex.split(command)).output
         same = doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS)
         assert same, f"{command} printed:\n{printed}"
 
 
 def shown_commands(text: str) -> list[str]:
-    """Return the commands that a page shows, without the name of the program."""
+    """Return the commands that a page shows, without the program's name."""
     blocks = [code for language in ("", "sh", "console") for _, code in fences(text, language)]
     lines = [line for block in blocks for line in re.findall(r"^(?:\$ )?cutnode (.*)", block, re.M)]
     lines += re.findall(r"`cutnode ([^`\n]+)`", text)
@@ -122,7 +122,7 @@ def shown_commands(text: str) -> list[str]:
 
 
 def assert_has_options(line: str) -> None:
-    """Compare a command with what there is; it is parsed as a shell would, and not run."""
+    """Check that a command line has only known options; it is parsed as in a shell, but not run."""
     command: click.Command = main
     words = shlex.split(line)
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
@@ -137,6 +137,42 @@ def assert_has_options(line: str) -> None:
 @pytest.mark.parametrize("line", sorted({c for t in TEXTS.values() for c in shown_commands(t)}))
 def test_commands_have_the_options_shown(line: str) -> None:
     assert_has_options(line)
+
+
+PUBLIC = re.compile(
+    r"cutnode(\.(adapters|batches|cells|cluster|conformance|games(\.\w+)*|hooks|tablebases))?"
+    r"|cutnode\.lab(\.(compare|depths|statistics|tuning))?"
+)
+"""The modules that pages import from; experiments are modules of the laboratory."""
+
+
+def imported(text: str) -> set[str]:
+    """Return the modules of cutnode that examples import."""
+    begin = r"^(?:>>> |\.\.\. )?\s*"
+    lines = re.findall(rf"{begin}import (.*)", text, re.M)
+    lines += re.findall(rf"{begin}from (\S+) import", text, re.M)
+    return {module for line in lines for module in re.findall(r"\bcutnode[\w.]*", line)}
+
+
+@pytest.mark.parametrize("page", ["README.md", *sorted(TEXTS)])
+def test_examples_import_public_modules_only(page: str) -> None:
+    text = TEXTS.get(page) or (ROOT / page).read_text()
+    assert {name for name in imported(text) if not PUBLIC.fullmatch(name)} == set()
+
+
+def test_files_to_start_from_import_public_modules_only() -> None:
+    folders = (ROOT / "tests" / "data" / "typing", ROOT / "tests" / "toys" / "techniques")
+    files = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+    files.append(ROOT / "engine" / "cutnode" / "cli" / "template.py")
+    assert len(files) > 3
+    names = {name for path in files for name in imported(path.read_text())}
+    assert {name for name in names if not PUBLIC.fullmatch(name)} == set()
+
+
+def test_stability_names_the_public_modules() -> None:
+    named = re.findall(r"`(cutnode\.[a-z]+)`", TEXTS["reference/stability.md"].split("## May")[0])
+    wanted = ("adapters", "batches", "cells", "cluster", "conformance", "games", "hooks", "lab")
+    assert named == [f"cutnode.{name}" for name in (*wanted, "tablebases")]
 
 
 def test_every_name_stands_in_the_reference_once() -> None:
@@ -154,7 +190,7 @@ def test_every_name_stands_in_the_reference_once() -> None:
     "name", sorted(set(cutnode.__all__) - {"LEVELS", "NO_MOVE", "__version__"})
 )
 def test_every_name_has_a_docstring(name: str) -> None:
-    """And so has every public function, class and property of a class."""
+    """So does every public function, class and property of a class."""
     value = getattr(cutnode, name)
     value = cutnode.search.api.search if isinstance(value, ModuleType) else value
     members = vars(value).items() if isinstance(value, type) else ()
@@ -193,7 +229,7 @@ def test_every_game_has_a_page() -> None:
 
 @pytest.mark.slow
 def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
-    """And has a section for every command."""
+    """It has a section for every command."""
     config = PAGES.parent / "mkdocs.yml"
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(config)]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT / "engine")}

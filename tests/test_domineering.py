@@ -25,7 +25,7 @@ parse_position, position_text, start = (
 )
 
 CLASSES = {"N": (1, 1), "P": (-1, -1), "V": (1, -1), "H": (-1, 1)}
-"""Whether it is good to begin, for Vertical and for Horizontal."""
+"""The value of moving first, for Vertical and for Horizontal."""
 
 BOARDS = [(board, CLASSES[name]) for board, name in rows(FOLDER / "domineering_boards.txt")]
 
@@ -36,7 +36,7 @@ def cells_of(board):
 
 
 def starts(board, plain):
-    """The empty board for both beginners; None where one has no room."""
+    """Return the empty board for both beginners; None if one has no room."""
     width, height = map(int, board.split("x"))
     return [
         load_game(f"domineering:{board}{beginner}", plain=plain).start() if room > 1 else None
@@ -87,9 +87,9 @@ def test_boards(board, values):
 
 @functools.cache
 def winners(width, height):
-    """Whether Horizontal (row 0) or Vertical (1) wins who is to move, for each set of free cells.
+    """Return whether Horizontal (row 0) or Vertical (1) to move wins, for each set of free cells.
 
-    By the rules alone, from sets of few cells to those of many.
+    By the rules alone, from smaller sets of cells to larger ones.
     """
     sets = np.arange(1 << width * height)
     won = np.zeros((2, len(sets)), bool)
@@ -126,12 +126,12 @@ def test_bounds_of_any_free_cells(width, height):
 @pytest.mark.parametrize(
     ("text", "decided"),
     [
-        ("../.. vertical", 1),  # twins: one domino makes the other safe
+        ("../.. vertical", 1),  # twins: one domino makes the other place safe
         ("../.. horizontal", 1),
         (".../.../##. vertical", 1),
         ("...../#.#.#/..... vertical", -1),
         ("..#.#/..#.. horizontal", 1),
-        ("####/#..#/##.#/##.# vertical", 1),  # an option: the middle of Horizontal's only room
+        ("####/#..#/##.#/##.# vertical", 1),  # an option: the middle of Horizontal's only place
         ("#####/#..#./#..../###.# vertical", 1),  # whole twins take two moves
         ("..../..../..../.... vertical", 0),
     ],
@@ -144,7 +144,7 @@ def test_what_is_seen_without_search(text, decided):
 
 @pytest.mark.parametrize("variant", ["3x3", "4x3", "3x4,horizontal", "2x5", "4x4"])
 def test_all_positions(variant):
-    """What bounds claim about every position of a small board."""
+    """The bounds claimed for every position of a small board."""
     value_of = functools.cache(
         lambda p: (
             outcome(p)[1]
@@ -168,7 +168,7 @@ def test_all_positions(variant):
 
 
 def test_places_at_the_edge_and_beside_it():
-    """The second line is worth most, then what is even to the end of the line; the edge least."""
+    """The second line scores most, then an even rest of the line; the edge scores least."""
     worth = dominoes.of("8x8").PREFERRED.reshape(8, 8, 2)
     for lines in (worth[:, :7, 0], worth[:7, :, 1].T):
         assert lines.max() == lines[1, 0] < MOST_PREFERRED
@@ -178,7 +178,7 @@ def test_places_at_the_edge_and_beside_it():
 
 
 def test_late_positions_of_larger_boards():
-    """Holes of all shapes, against search without claims."""
+    """Holes of all shapes, compared with a search without claims."""
     for text in (
         ".#..#/#...#/..#../#...# vertical",
         ".#..#/#...#/..#../#...# horizontal",
@@ -195,7 +195,7 @@ def test_late_positions_of_larger_boards():
 
 @given(reached("domineering"))
 def test_moves(position):
-    """By the board as it is drawn."""
+    """The moves are read off the board as it is drawn."""
     board, mover = position_text(position).split()
     lines = board.split("/")[::-1]
     found = set()

@@ -1,4 +1,4 @@
-"""English draughts: moves by the rules' own words, all positions of few pieces, notation."""
+"""English draughts: moves by the rules in words, all positions with few pieces, notation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SIZES = ("8x8", "6x6", "4x4")
 
 
 def board_of(position):
-    """The pieces (``b``, ``B``, ``w``, ``W``) by row and column, from the FEN."""
+    """Return the pieces (``b``, ``B``, ``w``, ``W``) by row and column, from the FEN."""
     board, half = {}, position.WIDTH // 2
     for field in text_of(position).split(":")[1:]:
         for piece in filter(None, field[1:].split(",")):
@@ -67,7 +67,7 @@ def number_of(position, square):
 
 
 def moves_by_words(position):
-    """All moves by the rules' own words: squares, and the board after it; whether they capture."""
+    """Return all moves by the rules in words: squares, the next board, whether it is a capture."""
     board, size = board_of(position), position.WIDTH
     mine = "wW" if position.second else "bB"
     forward, last = (-1, 0) if position.second else (1, size - 1)
@@ -133,7 +133,7 @@ def test_moves(position):
 
 
 def random_board(dice, size, most):
-    """Any pieces of both sides anywhere, with many kings: more captures than games have."""
+    """Return any pieces of both sides anywhere, with many kings: more captures than games have."""
     cls = draughts.board.of(size)
     squares = [1 << bit for bit in range(cls.LAST + 1) if cls.BOARD >> bit & 1]
     chosen = dice.sample(squares, dice.randrange(2, most))
@@ -163,15 +163,15 @@ def test_moves_of_any_board(size):
         ("B:W6,15,23:B1", "1x26"),
         ("B:W14,22:B1,10", "10x26"),
         ("B:W26,27:B22", "22x31"),
-        # A king may come back to where it began, in both directions.
+        # A king may return to its starting square, in both directions.
         ("B:W6,7,14,15:BK2", "2x9x18x11x2 2x11x18x9x2"),
-        # Paths with the same ends are told apart, others need not be.
+        # Paths with the same ends are told apart; others need not be.
         (
             "W:WK31:B10,11,18,19,26,27",
             "31x22x15x6 31x24x15x6 31x22x15x8 31x24x15x8 31x22x15x24x31 31x24x15x22x31",
         ),
         ("W:W32:BK27,18,9", "32x5"),
-        # Nothing is captured on the edge, or with something behind it.
+        # No capture on the edge, or of a piece with another one behind it.
         ("B:W5,6,10:B1,K3", "3-7 3-8"),
     ],
 )
@@ -184,7 +184,7 @@ def test_examples(position, texts):
 
 
 def test_moves_without_progress():
-    """Those of kings count; captures and moves of men begin anew."""
+    """Quiet king moves count; captures and moves of men reset the count."""
     position = parse("B:W32,K29:B1,K5:H7")
     after = {text: play(position, parse_move(position, text)) for text in ("5-9", "1-6")}
     assert {text: child.quiet for text, child in after.items()} == {"5-9": 8, "1-6": 0}
@@ -201,7 +201,7 @@ def test_recurrence_has_no_clock():
     assert key(fresh) == key(parse("B:WK32:BK1:H9"))  # it does not matter yet
 
 
-# All positions of few pieces
+# All positions with few pieces
 
 
 COUNTS = [(pieces, int(count)) for pieces, count in rows(FOLDER / "draughts_positions.txt")]
@@ -209,7 +209,7 @@ COUNTS = [(pieces, int(count)) for pieces, count in rows(FOLDER / "draughts_posi
 
 @pytest.mark.parametrize(("pieces", "published"), COUNTS)
 def test_counts_of_positions(pieces, published):
-    """The mover is one of both colours, and the board is turned so that he moves up: the same."""
+    """The mover has either colour, and the board is turned so that he moves up: the same count."""
     sizes = start().LAYER_SIZES
     if pieces in LAYER_NAMES:
         first, second = pieces.split("-")
@@ -218,7 +218,7 @@ def test_counts_of_positions(pieces, published):
         count = int(pieces)
         found = sum(int(n) for sides, n in zip(LAYERS, sizes, strict=True) if sum(sides) == count)
         ways = (math.comb(28, men) * math.comb(32 - men, count - men) for men in range(count + 1))
-        assert found + 2 * sum(ways) == published  # with those of one colour only
+        assert found + 2 * sum(ways) == published  # including positions with one colour only
 
 
 def test_names_of_layers():
@@ -228,13 +228,13 @@ def test_names_of_layers():
 
 
 def same(position, other):
-    """Whether two positions differ at most in who is to move and in the count of plies."""
+    """Return whether positions differ at most in the mover and in the count of plies."""
     return position[:4] == other[:4]
 
 
 @pytest.mark.parametrize("variant", SIZES)
 def test_numbers_of_positions(variant):
-    """Some of all layers, the first and the last too, and positions of random games."""
+    """Some indices of all layers, including the first and last, and positions of random games."""
     dice, example = Random(variant), start(variant)
     for number, size in enumerate(map(int, example.LAYER_SIZES)):
         for wanted in {0, size - 1, *(dice.randrange(size) for _ in range(20))}:
@@ -256,7 +256,7 @@ def test_layers_never_grow():
 
 
 def played(position):
-    """The numbers of the positions of the same layer that moves lead to."""
+    """Return the indices of the positions of the same layer that moves lead to."""
     children = (play(position, move) for move in legal_moves(position))
     numbers = (index(child) for child in children if layer(child) == layer(position))
     return [number for number in numbers if number != NO_INDEX]
@@ -276,7 +276,7 @@ def taken_back(position):
     ],
 )
 def test_steps_taken_back(variant, name):
-    """Back as forth, between all positions of a layer."""
+    """Retreats are the inverse of moves, between all positions of a layer."""
     example, number = start(variant), LAYER_NAMES.index(name)
     forth, back = Counter(), Counter()
     for here in range(int(example.LAYER_SIZES[number])):
@@ -321,7 +321,7 @@ def test_estimates():
 
 
 def test_quiet_positions():
-    """Captures are compulsory, so they are no choice; else only a new king changes much."""
+    """Captures are compulsory, so they are not a choice; else only a new king changes much."""
     position = parse("B:W32,21,K1:B26,12,K5")
     assert not check(position)
     assert [move_text(position, move) for move in moves_by(noisy, position)] == ["26-30", "26-31"]
@@ -333,7 +333,7 @@ def test_quiet_positions():
 
 
 def test_order():
-    """Moves after which a piece can be taken come last, those that take most first."""
+    """Moves that expose a piece come last, and moves that capture most come first."""
     scores = order_scores(parse("B:W19,24,32:B4,11"))
     assert scores == {"4-8": 0, "11-15": -50, "11-16": -50}
     scores = order_scores(parse("B:WK6,7,14,15,23:BK2,K22"))

@@ -1,4 +1,4 @@
-"""Engines that programs hold: handles, asyncio, pondering, refusals, and what is given back."""
+"""Engines held by programs: handles, asyncio, pondering, refusals, and released resources."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def engine(shared):
     return shared
 
 
-# Calls that wait
+# Blocking calls
 
 
 def test_all_calls(engine):
@@ -120,7 +120,7 @@ def test_threads_search_together():
 
 @pytest.mark.slow
 def test_threads_and_a_small_table():
-    """Entries are replaced all the time, by threads that wait in the middle of it."""
+    """Threads that wait in the middle of it constantly replace entries."""
     position = GAME.parse("4435")
     with Engine(GAME, table=1, exact=True) as alone:
         wanted = alone.search(position, depth=14).value
@@ -155,7 +155,7 @@ def test_a_handle(engine):
 
 
 def test_another_thread_works_meanwhile(engine):
-    """The compiled search does not hold Python's lock."""
+    """The compiled search releases Python's lock."""
     handle = engine.start(EMPTY, depth=60)
     looks, until = [], time.perf_counter() + PATIENCE
     while len(set(looks)) <= 10 and time.perf_counter() < until:
@@ -191,7 +191,7 @@ def test_a_stop_is_never_lost(engine):
     handle = engine.start(EMPTY)
     engine.stop()
     assert handle.wait(PATIENCE).reason == "stopped"
-    handle.stop()  # of one that is over ends no other
+    handle.stop()  # stopping a finished one stops no other
     assert engine.search(EMPTY, depth=9).reason == "depth limit"
     engine.stop()
     assert engine.search(EMPTY, depth=9).reason == "depth limit"
@@ -250,7 +250,7 @@ def test_pondering(engine):
     handle = engine.ponder(play(EMPTY, 3), soft_seconds=0.1)
     time.sleep(0.2)
     assert handle.running
-    handle.stop()  # another move was made
+    handle.stop()  # another move was played
     assert handle.wait(PATIENCE).reason == "stopped"
     assert engine.search(play(EMPTY, 2), depth=4).depth == 4
 
@@ -263,7 +263,7 @@ def test_asyncio(engine):
         stop, depths = threading.Event(), []
 
         async def tick():
-            while len(depths) < 3:  # it ticks while the search runs
+            while len(depths) < 3:  # the event loop runs during the search
                 await asyncio.sleep(0.01)
             stop.set()
 
@@ -356,25 +356,25 @@ def test_engines_that_share_a_table_take_turns():
     ("call", "message"),
     [
         (lambda engine: engine.search(EMPTY), "a search needs a limit"),
-        (lambda engine: engine.search(EMPTY, depth=64), "depth must be 0 to 63"),
-        (lambda engine: engine.start(EMPTY, depth=64), "depth must be 0 to 63"),
+        (lambda engine: engine.search(EMPTY, depth=64), "depth must be 0..63"),
+        (lambda engine: engine.start(EMPTY, depth=64), "depth must be 0..63"),
         (lambda engine: engine.start(EMPTY, moves=[9]), "legal moves, at least one, got 9"),
         (lambda engine: engine.start(EMPTY, "solve", nodes=0), "at least 1"),
-        (lambda engine: engine.start(EMPTY, "think"), "not 'think'"),
-        (lambda engine: engine.start(EMPTY, stop=7), "stop is a threading.Event"),
-        (lambda engine: engine.perft(EMPTY, -1), "depth must not be negative"),
+        (lambda engine: engine.start(EMPTY, "think"), "got 'think'"),
+        (lambda engine: engine.start(EMPTY, stop=7), "stop must be a threading.Event"),
+        (lambda engine: engine.perft(EMPTY, -1), "depth must be at least 0"),
         (lambda engine: engine.solve(load_game("tictactoe").start()), "is for connect4"),
         (lambda engine: engine.evaluate(7), "is for connect4, not 7"),
         (lambda engine: Engine(GAME, threads=0), "threads must be at least 1"),
         (lambda engine: Engine(GAME, threads=1 << 40), "at most 1024 threads"),
         (lambda engine: Engine(GAME, table=0), "at least 1 MiB"),
-        (lambda engine: Engine("conect4"), "there is no game 'conect4' (did you mean 'connect4'"),
+        (lambda engine: Engine("conect4"), "unknown game 'conect4' (did you mean 'connect4'"),
         (
             lambda engine: Engine(GAME, book=3),
             "book must be a Book, such as Book.load returns, got 3",
         ),
-        (lambda engine: solve(EMPTY, table="64"), "size of a table in MiB is a whole number"),
-        (lambda engine: solve(EMPTY, table=0), "a table needs at least 1 MiB, not 0"),
+        (lambda engine: solve(EMPTY, table="64"), "size of a table in MiB must be a whole number"),
+        (lambda engine: solve(EMPTY, table=0), "a table needs at least 1 MiB, got 0"),
         (lambda engine: engine.search(EMPTY, depth=1, history=[7]), "history must be earlier"),
         (lambda engine: engine.start(EMPTY, depth=1, history=[7]), "got '7'"),
     ],
@@ -394,7 +394,7 @@ def test_options_that_do_not_exist(engine):
     assert engine.search(EMPTY, depth=1).depth == 1
 
 
-# What is taken and given back
+# Accepted and returned values
 
 
 def resident():
@@ -467,7 +467,7 @@ def test_an_engine_is_not_copied(engine, copy):
 
 
 def of_child(work):
-    """The exit code of a forked process that works; 0 if nothing fails."""
+    """Return the exit code of a forked process that runs *work*; 0 if nothing fails."""
     child = os.fork()
     if child == 0:
         try:

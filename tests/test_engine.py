@@ -9,6 +9,7 @@ import sys
 import threading
 
 import pytest
+from marks import compiled_only
 
 from cutnode import (
     CutnodeError,
@@ -22,7 +23,6 @@ from cutnode import (
     minimax,
     search,
 )
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.dispatch import module_of
 from cutnode.contract.verbs import play
 from cutnode.kernels.parameters import HALF_FULL
@@ -33,8 +33,6 @@ from cutnode.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 GAME = load_game("connect4")
 EMPTY = GAME.start()
 SMALL = load_game("tictactoe")
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +159,7 @@ def test_time_limit(engine, limit):
 
 
 def after_depth(depth, end):
-    """The progress of a search that *end* ends, from another thread, below a depth."""
+    """Return the progress of a search that *end* ends, from another thread, after *depth*."""
 
     def look(iteration):
         if iteration.depth > depth:
@@ -234,7 +232,7 @@ def test_ties_are_broken_by_a_seed():
 
 
 def test_lines_that_are_told_are_whole(engine):
-    """Where the table answers for a move, its line continues with legal moves of the table."""
+    """Where the table answers for a move, its line continues with legal moves from the table."""
     position = GAME.parse("44")
     told = []
     result = engine.search(position, depth=7, lines=7, progress=told.append)
@@ -250,7 +248,7 @@ def test_lines_that_are_told_are_whole(engine):
     assert engine.search(position, depth=7, lines=7).nodes == result.nodes
 
 
-# Moves to choose from, bounds, and depths that are not completed
+# Restricted root moves, bounds, and depths that are not completed
 
 
 def test_moves_to_choose_from(exact):
@@ -260,7 +258,7 @@ def test_moves_to_choose_from(exact):
     assert sorted(line.move for line in result.lines) == [1, 7]
     result = exact.search(position, depth=9, moves=(move for move in (7, 7)))
     assert result.best_move == 7
-    wins = SMALL.parse("1425")  # 3 wins; here it is not to choose
+    wins = SMALL.parse("1425")  # 3 wins, but may not be chosen here
     result = exact.search(wins, depth=5, moves=[5, 8])
     assert result.best_move in (5, 8) and result.value < WIN - 1
     assert exact.search(wins, depth=5).best_move == 2
@@ -295,7 +293,7 @@ def test_bounds_are_told(engine):
 
 @compiled_only
 def test_an_interrupted_depth_may_find_a_better_move():
-    """So the nodes of a depth that was not completed are not lost."""
+    """So the nodes of an incomplete depth are not wasted."""
     engine = Searcher(GAME, evaluation="own", table=4)
     position = GAME.parse("1234")
     whole = engine.search(position, depth=12)
@@ -340,13 +338,13 @@ def test_a_stop_ends_a_search_at_once(engine):
         ({"evaluation": "cell"}, "no evaluation 'cell' (did you mean 'cells'"),
         ({"driver": "negascout"}, "driver must be one of alphabeta, mtdf, got 'negascout'"),
         ({"table": 0}, "at least 1 MiB"),
-        ({"table": "64"}, "the size of a table in MiB is a whole number"),
+        ({"table": "64"}, "the size of a table in MiB must be a whole number"),
         ({"techniques": "table"}, "techniques must be several names"),
         ({"techniques": [7]}, "a technique must be a name or a Technique, got 7"),
         ({"evaluation": 7}, "evaluation must be a name or a compiled function, got 7"),
     ],
 )
-def test_engines_that_are_none(options, message):
+def test_invalid_engines(options, message):
     with pytest.raises(CutnodeError) as error:
         Searcher(EMPTY, **options)
     assert message in str(error.value)
@@ -356,22 +354,22 @@ def test_engines_that_are_none(options, message):
     ("limits", "message"),
     [
         ({}, "a search needs a limit"),
-        ({"depth": -1}, "depth must be 0 to 63 plies, got -1"),
-        ({"depth": 64}, "depth must be 0 to 63 plies, got 64"),
+        ({"depth": -1}, "depth must be 0..63 plies, got -1"),
+        ({"depth": 64}, "depth must be 0..63 plies, got 64"),
         ({"nodes": 0}, "at least 1"),
         ({"seconds": 0.0}, "more than 0"),
         ({"seconds": float("nan")}, "more than 0"),
         ({"soft_seconds": float("inf")}, "more than 0"),
-        ({"depth": "3"}, "a depth is a whole number, not '3'"),
-        ({"depth": 2.5}, "a depth is a whole number, not 2.5"),
-        ({"nodes": 1e6}, "a node limit is a whole number"),
-        ({"depth": 1, "lines": True}, "a number of lines is a whole number"),
-        ({"depth": 1, "stop": 7}, "stop is a threading.Event"),
+        ({"depth": "3"}, "a depth must be a whole number, got '3'"),
+        ({"depth": 2.5}, "a depth must be a whole number, got 2.5"),
+        ({"nodes": 1e6}, "a node limit must be a whole number"),
+        ({"depth": 1, "lines": True}, "a number of lines must be a whole number"),
+        ({"depth": 1, "stop": 7}, "stop must be a threading.Event"),
         ({"soft_seconds": -1.0}, "more than 0"),
         ({"depth": 1, "lines": 0}, "lines must be at least 1"),
     ],
 )
-def test_limits_that_are_none(engine, limits, message):
+def test_invalid_limits(engine, limits, message):
     with pytest.raises(CutnodeError) as error:
         engine.search(EMPTY, **limits)
     assert message in str(error.value)
@@ -426,7 +424,7 @@ def test_table_of_two_games_keeps_them_apart():
 @pytest.mark.long
 @compiled_only
 def test_lines_by_null_windows_with_selective_techniques():
-    """At the root nothing is skipped: it has to give a move."""
+    """The root skips nothing, as it has to return a move."""
     game = load_game("breakthrough")
     text = "ooo.oo../.o.oo.oo/o.....o./.oxoox../......../xx.x...x/.xx.xxx./..xxxx.x x"
     engine = Searcher(game.start(), driver="mtdf", table=4)
@@ -486,7 +484,7 @@ def test_profile_is_what_the_game_says(monkeypatch):
 
 @compiled_only
 def test_selective_search_finds_the_win():
-    """Deeper than an exact search of as many nodes, and right where it matters."""
+    """It is deeper than an exact search of as many nodes, and right where it matters."""
     engine = Searcher(EMPTY, table=16)
     position = GAME.parse("44455554221")
     assert engine.search(position, depth=12).best_move in legal_moves(position)

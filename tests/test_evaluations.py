@@ -1,15 +1,15 @@
-"""Evaluations of a user's own: functions in files, and what messages say of those that are none."""
+"""User-defined evaluations: functions in files, and the messages about invalid ones."""
 
 from __future__ import annotations
 
 import sys
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
+from marks import compiled_only
 
 from cutnode import Evaluation, GameError, Searcher, compiled, load_game, minimax, search
 from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.storage.evaluations import chosen_evaluation
 
 SOURCE = """
@@ -42,8 +42,6 @@ def ordinary(position):
     return 3 * (bool(position.mine & CENTRE) - bool(position.theirs & CENTRE))
 """
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
-
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
@@ -56,15 +54,9 @@ def file(tmp_path, monkeypatch):
     sys.modules.pop("own_estimates", None)
 
 
-def run_cutnode(*args):
-    result = CliRunner().invoke(main, [str(arg) for arg in args])
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
-
-
 def test_a_function_in_a_file_estimates(file):
     game = load_game("tictactoe")
-    taken = game.parse("5")  # the centre, by the other player
+    taken = game.parse("5")  # the centre, taken by the opponent
     assert minimax(taken, 0, evaluation="own_estimates.py:centre").value == -3
     import own_estimates
 
@@ -84,8 +76,8 @@ def test_games_in_plain_python_take_plain_functions(file):
 
 WRONG = {
     "nowhere.py:centre": "there is no file 'nowhere.py'",
-    "own_estimates.py": "say which function of own_estimates.py is the evaluation, as in",
-    "own_estimates.py:": "say which function of own_estimates.py is the evaluation, as in",
+    "own_estimates.py": "name the function of own_estimates.py that is the evaluation, as in",
+    "own_estimates.py:": "name the function of own_estimates.py that is the evaluation, as in",
     "own_estimates.py:center": "own_estimates.py defines no 'center' (did you mean 'centre'",
     "own_estimates.py:CENTRE": "evaluation must be a name or a compiled function, got 16",
     "own_estimates.py:against": "own_estimates.py:against takes 2 parameters; an evaluation takes",
@@ -93,7 +85,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_no_evaluation(file, name):
+def test_invalid_evaluations(file, name):
     result = run_cutnode("search", "tictactoe", "--depth", 1, "--evaluation", name)
     assert result.exit_code == 2
     assert f"cutnode: {WRONG[name]}" in result.output
@@ -118,7 +110,7 @@ def test_files_that_cannot_be_loaded(file):
         Searcher("tictactoe", evaluation="own_estimates.py:centre")
 
 
-def test_functions_that_are_none_of_a_module():
+def test_functions_that_a_module_lacks():
     for function, why in ((lambda position: 0, "top level of a module"), (len, "in Python")):
         with pytest.raises(GameError, match=why):
             Evaluation(compiled(function) if function is not len else function)

@@ -1,4 +1,4 @@
-"""What a programmer types first works: names of games, boards, results, the package cutnode."""
+"""A programmer's first attempts work: names of games, boards, results, the package cutnode."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_text_goes_with_its_game():
 
 
 @pytest.mark.parametrize("thing", [None, 7, (1, 2), TICTACTOE.module.Position])
-def test_what_is_no_position(thing):
+def test_invalid_position_arguments(thing):
     with pytest.raises(GameError, match="is not a position: pass a game's name, a game"):
         search(thing, depth=1)
 
@@ -137,8 +137,8 @@ def test_settings_of_a_player_as_keywords():
     assert PlayerKeywords.__annotations__.keys() == KEYS.keys() - {"game"}
     for settings, message in (
         ({"strenght": 60}, r"there is no setting 'strenght' \(did you mean 'strength'\?\)"),
-        ({"strength": 2.5}, "strength is a whole number, not '2.5'"),
-        ({"strength": 101}, "a strength is 0..100, not 101"),
+        ({"strength": 2.5}, "strength must be a whole number, got '2.5'"),
+        ({"strength": 101}, "strength must be 0..100, got 101"),
         ({"text": "hard", "level": "easy"}, "level is set twice"),
         ({"tablebase": "a,b"}, "tablebase cannot hold a comma, got 'a,b'"),
     ):
@@ -205,8 +205,8 @@ def test_games_of_files_read_back(tmp_path):
     assert eval(repr(game), {"load_game": load_game}) == game
 
 
-def test_what_is_no_name_of_a_game():
-    with pytest.raises(GameError, match="a game is called by its name, or by the path of its file"):
+def test_invalid_names_of_games():
+    with pytest.raises(GameError, match="a game must be given by its name or the path of its file"):
         load_game(7)
 
 
@@ -221,15 +221,17 @@ def test_a_game_plays_moves_by_number_and_by_text():
     assert TICTACTOE.outcome(TICTACTOE.parse("14253")) == -1
     assert TICTACTOE.chances(position) == []
     for wrong in (0, 4, 9, -1, True, 2.5, 3.0, None):
-        with pytest.raises(PositionError, match=r"is not a legal move; legal are 1 \(2\), 2 \(3\)"):
+        with pytest.raises(
+            PositionError, match=r"is not a legal move; legal moves are 1 \(2\), 2 \(3\)"
+        ):
             TICTACTOE.play(position, wrong)
     with pytest.raises(PositionError, match="cell 5 is marked already"):
         TICTACTOE.play(position, "5")
     with pytest.raises(PositionError, match="99 is not a legal move"):
         TICTACTOE.move_text(position, 99)
-    with pytest.raises(PositionError, match="a position is written as text, not 5"):
+    with pytest.raises(PositionError, match="a position must be given as text, got 5"):
         TICTACTOE.parse(5)
-    with pytest.raises(GameError, match="a position is what a game makes, not of type str"):
+    with pytest.raises(GameError, match="a position must come from a game, got one of type str"):
         TICTACTOE.legal_moves("15")
 
 
@@ -257,7 +259,7 @@ def test_names_are_suggested_where_they_are_close(name, meant):
     ending = f" (did you mean {meant!r}?)" if meant else "; games are"
     with pytest.raises(GameError) as caught:
         load_game(name)
-    assert str(caught.value).startswith(f"there is no game {name!r}{ending}")
+    assert str(caught.value).startswith(f"unknown game {name!r}{ending}")
     assert nearest("depht", ["Depth"]) == " (did you mean 'Depth'?)"
     assert nearest("x", ["Depth"]) == ""
 
@@ -344,10 +346,10 @@ def test_searches_know_the_history_of_a_board():
         (lambda: Board("tictactoe", load_game("hex:3").start()), "is not a position of tictactoe"),
         (lambda: Board("tictactoe", 7), "7 is not a position of tictactoe"),
         (lambda: Board("tictactoe", "99"), "cell 9 is marked already"),
-        (lambda: Board("tictac"), "there is no game 'tictac'"),
+        (lambda: Board("tictac"), "unknown game 'tictac'"),
     ],
 )
-def test_what_is_no_board(make, message):
+def test_invalid_boards(make, message):
     with pytest.raises(CutnodeError, match=message):
         make()
 
@@ -424,44 +426,50 @@ def test_trees_fit_a_notebook():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: Game("tictactoe"), "has a module and the name of a variant, not 'tictactoe'"),
+        (lambda: Game("tictactoe"), "takes a module and the name of a variant, got 'tictactoe'"),
         (lambda: solve_many(3), "positions must be iterable, got 3"),
         (lambda: solve_many(["tictactoe"], progress=1), "progress must be a function, got 1"),
         (lambda: search("tictactoe", depth=1, moves=0), "moves must be iterable, got 0"),
         (lambda: search("tictactoe", depth=1, history=None), "history must be iterable, got None"),
         (lambda: search("tictactoe", depth=1, progress="x"), "progress must be a function"),
         (lambda: search("tictactoe", depth=1, bounds=[]), r"bounds must be a function, got \[\]"),
-        (lambda: solve("tictactoe", memory="x"), "memory in bytes is a whole number, not 'x'"),
+        (lambda: solve("tictactoe", memory="x"), "memory in bytes must be a whole number, got 'x'"),
         (lambda: solve("tictactoe", memory=-1), "memory must be 0 bytes or more, got -1"),
-        (lambda: Engine.room("tictactoe", table="x"), "table in MiB is a whole number, not 'x'"),
+        (
+            lambda: Engine.room("tictactoe", table="x"),
+            "table in MiB must be a whole number, got 'x'",
+        ),
         (
             lambda: write_proof("tictactoe", at_least=10**30),
             "values of tictactoe are -32000 to 32000, got 10",
         ),
         (lambda: save_proofs("none", 3), "proofs must be iterable, got 3"),
-        (lambda: save_proofs("none", [3]), "what write_proof returns, not 3"),
-        (lambda: run_batch(["tictactoe"], []), "a batch is to solve or search"),
-        (lambda: play_game([], "tictactoe"), "needs two players that make_player returns"),
+        (lambda: save_proofs("none", [3]), "proofs must come from write_proof, got 3"),
+        (lambda: run_batch(["tictactoe"], []), "task must be 'solve' or 'search'"),
+        (lambda: play_game([], "tictactoe"), "two players as make_player returns them"),
         (lambda: play_game(None, "tictactoe"), "players must be iterable, got None"),
-        (lambda: play_game(RANDOM, "tictactoe", plies="x"), "a limit of plies is a whole number"),
+        (
+            lambda: play_game(RANDOM, "tictactoe", plies="x"),
+            "a limit of plies must be a whole number",
+        ),
         (lambda: play_game(RANDOM, "tictactoe", until=1), "until must be a function, got 1"),
-        (lambda: match(None, "random", "random"), "a match is of a game or its name, not of None"),
+        (lambda: match(None, "random", "random"), "game must be a game or its name, got None"),
         (lambda: match("tictactoe", "random", "random", sprt=1), "sprt must be an Sprt, got 1"),
         (lambda: match("tictactoe", "random", "random", openings=1), "openings must be iterable"),
         (lambda: Sprt(0, None), "elo1 must be a number, got None"),
         (lambda: Sprt(0, 5, "x"), "alpha must be a number, got 'x'"),
-        (lambda: to_svg(None), "a tree to draw is what record_tree returns, not None"),
-        (lambda: to_json("x"), "a tree to draw is what record_tree returns, not 'x'"),
-        (lambda: to_svg("1" * 10_000), r"record_tree returns, not '1{116}\.\.\.$"),
+        (lambda: to_svg(None), "tree must be a tree that record_tree returns, got None"),
+        (lambda: to_json("x"), "tree must be a tree that record_tree returns, got 'x'"),
+        (lambda: to_svg("1" * 10_000), r"record_tree returns, got '1{116}\.\.\.$"),
         (lambda: solve_many(np.array(3)), r"positions must be iterable, got array\(3\)"),
         (lambda: solve_many(Many()), "positions must be iterable, got one two$"),
         (lambda: run_batch(TICTACTOE.start()), "is not a position: pass a game's name"),
-        (lambda: legal_moves(TICTACTOE), "is what a game makes, not of type Game"),
-        (lambda: count_moves(Board("tictactoe")), "is what a game makes, not of type Board"),
-        (lambda: legal_moves(np.int64(3)), "is what a game makes, not of type int64"),
-        (lambda: Record(None), "is what a game makes, not of type NoneType"),
-        (lambda: Game.of(3), "is what a game makes, not of type int"),
-        (lambda: Game.of(TICTACTOE), "is what a game makes, not of type Game"),
+        (lambda: legal_moves(TICTACTOE), "must come from a game, got one of type Game"),
+        (lambda: count_moves(Board("tictactoe")), "must come from a game, got one of type Board"),
+        (lambda: legal_moves(np.int64(3)), "must come from a game, got one of type int64"),
+        (lambda: Record(None), "must come from a game, got one of type NoneType"),
+        (lambda: Game.of(3), "must come from a game, got one of type int"),
+        (lambda: Game.of(TICTACTOE), "must come from a game, got one of type Game"),
         (lambda: compiled(3), "what @compiled is put before must be a function, got 3"),
         (lambda: read_results(None), "results must be the path of a file, got None"),
         (lambda: read_results("a\0b"), r"results must be the path of a file, got 'a\\x00b'"),
@@ -469,7 +477,7 @@ def test_trees_fit_a_notebook():
         (lambda: Table.load(3), "what is loaded must be the path of a file, got 3"),
         (lambda: Book.load("\ud800"), "what is loaded must be the path of a file"),
         (lambda: Tablebase.open("1" * 5000), "a tablebase must be the path of a file, got '111"),
-        (lambda: play_game(np.array([1, 2]), "tictactoe"), "needs two players that make_player"),
+        (lambda: play_game(np.array([1, 2]), "tictactoe"), "two players as make_player"),
         (lambda: Technique("x", True, "", parameters="ab"), "must be Parameters, got 'ab'"),
         (lambda: Technique("x", True, "", memory=[]), r"must be sizes by name, got \[\]"),
         (lambda: Parameter("x", "1", 0, 2, ""), "default of x must be a number, got '1'"),

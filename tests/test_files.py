@@ -1,4 +1,4 @@
-"""Files of one name in several folders are different games, each with its own neighbours."""
+"""Files with the same name in several folders are different games, each with its own neighbours."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def most():
 
 @pytest.fixture
 def folders(tmp_path):
-    """Two folders that differ in one number of a package that a neighbour imports."""
+    """Two folders that differ in one number, in a package that a neighbour imports."""
     for number in (1, 2):
         folder = tmp_path / str(number)
         (folder / "deeper").mkdir(parents=True)

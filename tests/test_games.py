@@ -1,7 +1,7 @@
-"""What every shipped game does: texts, variants, keys and claims, checked on random positions.
+"""Every shipped game: texts, variants, keys and claims, checked on random positions.
 
-Texts that a game refuses, moves and what they lead to, and values in words are files of
-``tests/data``: a new case is a new line.
+Refused texts, moves with their results, and values in words are in files of ``tests/data``: a new
+case is a new line.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ from cutnode.contract.verbs import (
 )
 
 LONGEST_MESSAGE = 300
-"""The characters that a message about a text may have, however long the text is."""
+"""The most characters in a message about a text, however long the text is."""
 
 games = pytest.mark.parametrize("name", game_names())
 
 
 def cases(file, fields):
-    """The lines of a data file; of so many fields the last may have semicolons."""
+    """Return the lines of a data file, split into *fields* fields; the last may have semicolons."""
     lines = rows(FOLDER / file, fields)
     return [pytest.param(*line, id="-".join(line)[:80]) for line in lines]
 
 
 def refusal(read, *args):
-    """The message of the refusal of a text."""
+    """Return the message with which a text is refused."""
     with pytest.raises(PositionError) as caught:
         read(*args)
     assert len(str(caught.value)) < 200
@@ -64,7 +64,7 @@ def variant_of(position):
 
 
 def some(name, count):
-    """Some positions of random games."""
+    """Return some positions of random games."""
     pool = random_positions(name)
     return Random(name).sample(pool, min(count, len(pool)))
 
@@ -101,7 +101,7 @@ SPELLINGS = {
 """Other ways to write the text of a position."""
 
 SLASHES = set(game_names()) - {"chess", "draughts", "uniform", "ur"}
-"""The games whose rows may be on lines of their own."""
+"""The games that accept each row on its own line."""
 
 DRAWINGS = (
     *(
@@ -118,7 +118,7 @@ DRAWINGS = (
     "tictactoe",
     "y",
 )
-"""The games that read the drawing of a position."""
+"""The games that accept the drawing of a position."""
 
 MOVE_SPELLINGS = {
     "breakthrough": lambda text: (text.upper(), text[:2] + text[-2:]),
@@ -152,7 +152,7 @@ def test_texts_are_read_back(name):
 
 
 SEPARATORS = {"connect4": "", "connect4:10x5": ",", "tictactoe": "", "uniform": "."}
-"""What stands between the moves of a line, if no blanks do."""
+"""The separator of moves in a line, where it is not a blank."""
 
 
 @games
@@ -203,7 +203,7 @@ def test_no_text_is_the_start(name):
 
 
 NONSENSE = ("\0", "²", "٤", "İ/x", "?" * 1000, "1" * 5000, "/" * 1000, "0x5", "-1", "7x6\n")
-"""Texts that are hardly anything."""
+"""Texts that resemble nothing."""
 
 FENS = st.tuples(
     st.lists(st.sampled_from(["8", "pppppppp", "4k3", "r3K2r", "PPP2PPP", "3pP3"]), min_size=8).map(
@@ -224,7 +224,7 @@ TEXTS = {
     ),
     "uniform": st.text("0123./ ", max_size=12),
 }
-"""Texts that are nearly positions."""
+"""Texts that are almost positions."""
 
 ANY_TEXTS = st.text(max_size=80) | st.text("0123456789xXoO./-, \n\t", max_size=80)
 
@@ -250,7 +250,7 @@ def test_misprint_is_a_position_or_an_error(name):
 
 
 def assert_read_or_refused(game, text, variant=""):
-    """That a text is a position that can be written again, or refused in a few words."""
+    """Assert that a text is a position that can be written again, or is refused briefly."""
     try:
         read = game.parse_position(text, variant)
     except PositionError as error:
@@ -296,7 +296,7 @@ def test_variant_is_a_first_position_or_an_error(name):
 
 
 def assert_start_or_refused(game, variant):
-    """That a variant has a first position that can be written, or is refused in a few words."""
+    """Assert that a variant has a first position that can be written, or is refused briefly."""
     try:
         start = game.start(variant)
     except PositionError as error:
@@ -307,17 +307,17 @@ def assert_start_or_refused(game, variant):
 
 
 @pytest.mark.parametrize(("name", "variant", "words"), cases("refused/variants.txt", 3))
-def test_variants_that_are_none(name, variant, words):
+def test_invalid_variants(name, variant, words):
     assert words in refusal(load_game(name).notation.start, variant)
 
 
 @pytest.mark.parametrize(("name", "text", "words"), cases("refused/positions.txt", 3))
-def test_positions_that_are_none(name, text, words):
+def test_invalid_positions(name, text, words):
     assert words in refusal(load_game(name).parse, text)
 
 
 @pytest.mark.parametrize(("name", "text", "move", "words"), cases("refused/moves.txt", 4))
-def test_moves_that_are_none(name, text, move, words):
+def test_invalid_moves(name, text, move, words):
     game = load_game(name)
     assert words in refusal(game.notation.parse_move, game.parse(text), move)
 
@@ -423,7 +423,7 @@ def test_moves(name, before, move, after):
 
 @games
 def test_keys_tell_positions_apart(name):
-    """Those of positions of one variant, and of all that follows from them."""
+    """Keys of positions of one variant, and of all their successors."""
     for variant in VARIANTS[name]:
         pool = random_positions(name, variant)
         found = {met for position in pool[::7] for met in (position, *following(position))}
@@ -432,7 +432,7 @@ def test_keys_tell_positions_apart(name):
 
 
 LIMITED = ["breakthrough", "connect4", "hex", "kalah", "mnk", "qubic", "skirmish", "uniform", "y"]
-"""The games that know from the first position on how long they can last."""
+"""The games whose first position determines how long they can last."""
 
 
 @pytest.mark.parametrize("name", [*LIMITED, "othello"])
@@ -460,7 +460,7 @@ SIDES = {
     "oware": "second",
     "ur": "second",
 }
-"""The fields that say which of two equal players is to move."""
+"""The fields that say which of two symmetric players is to move."""
 
 
 @pytest.mark.parametrize(("name", "side"), SIDES.items())

@@ -1,4 +1,4 @@
-"""Gobblet Gobblers: the rules against stacks of men in lists, and small variants solved."""
+"""Gobblet Gobblers: the rules compared with stacks of men in lists, and small variants solved."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 from data import FOLDER, rows
+from marks import compiled_only
 from test_tablebases import in_memory, reachable, solved_by_sweeps
 
 from cutnode import PositionError, legal_moves, load_game, solve
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import cell, outcome, play
 
 FACTS = {variant: tuple(map(int, numbers)) for variant, *numbers in rows(FOLDER / "gobblet.txt")}
@@ -17,7 +17,7 @@ LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 
 
 class Stacks:
-    """The board as people have it: cells with men on each other, ``(player, size)``."""
+    """The physical board: cells with men on top of each other, ``(player, size)``."""
 
     def __init__(self, men):
         self.men = men
@@ -34,7 +34,7 @@ class Stacks:
         return [line for line in LINES if all(self.visible(n)[0] == player for n in line)]
 
     def moves(self, player):
-        """Where each man can come from, a cell or the hand, and where it can go."""
+        """Return the origin (a cell or the hand) and the destination of each move."""
         sources = [("hand", size) for size, _ in enumerate(self.men) if self.in_hand(player, size)]
         sources += [(n, self.visible(n)[1]) for n in range(9) if self.visible(n)[0] == player]
         return {
@@ -45,7 +45,7 @@ class Stacks:
         }
 
     def play(self, player, move):
-        """The winner, if there is one: the other if a row of his was uncovered, and stays."""
+        """Play a move; return the winner, if any: the opponent, if his uncovered row stays."""
         source, size, target = move
         if source != "hand":
             assert self.cells[source].pop() == (player, size)
@@ -56,7 +56,7 @@ class Stacks:
         return player if self.lines(player) else None
 
     def contents(self, mover):
-        """Of each size and cell: nothing, a man of the mover, or one of the other."""
+        """Return, for each size and cell: nothing, a man of the mover, or a man of the opponent."""
         found = [0] * (9 * len(self.men))
         for place, stack in enumerate(self.cells):
             assert [size for _, size in stack] == sorted({size for _, size in stack})
@@ -66,7 +66,7 @@ class Stacks:
 
 
 def named(position, move):
-    """A move as stacks know it."""
+    """Return a move in the form of the stacks."""
     source, target = divmod(move, 32)
     if source >= 9:
         return "hand", source - 9, target
@@ -75,7 +75,7 @@ def named(position, move):
 
 
 def random_game(men, position, rng):
-    """Whether the last to move has won; the rules are compared after each ply."""
+    """Play a random game, comparing the rules after each ply; return whether the last mover won."""
     stacks = Stacks(men)
     for ply in range(200):
         mover = ply % 2
@@ -103,13 +103,13 @@ def test_random_games_against_stacks(variant):
 @pytest.mark.parametrize(
     ("small", "large", "move", "expected"),
     [
-        # A row of the other is uncovered, and stays or is covered again.
+        # A row of the opponent is uncovered, and stays or is covered again.
         ("ooo/x../...", "x../.../...", (0, 4), (True, 1)),
         ("ooo/x../...", "x../.../...", (0, 2), (False, 0)),
-        # A row of one's own besides, which does not cover the other or does.
+        # A row of one's own as well, which covers the opponent's row or does not.
         ("ooo/xx./...", "x../.../...", (0, 5), (True, 1)),
         ("ooo/.x./.x.", "x../.../...", (0, 1), (True, -1)),
-        # A row of one's own is uncovered in part.
+        # Part of a row of one's own is uncovered.
         ("xx./oo./...", "x../.../...", (0, 2), (True, -1)),
     ],
 )
@@ -148,9 +148,6 @@ def assert_as_by_sweeps(variant, plain):
 
 def test_every_distance_against_sweeps():
     assert_as_by_sweeps("3", plain=True)
-
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
 
 
 @compiled_only

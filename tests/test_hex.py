@@ -39,11 +39,11 @@ OPENINGS = {variant: text.split("/") for variant, text in rows(FOLDER / "hex_ope
 PUZZLES = rows(FOLDER / "hex_puzzles.txt", 4)
 
 STEPS = ((0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1), (1, 0))
-"""To the neighbours 0 to 5 of a cell: rows down, and columns to the right."""
+"""The steps to the neighbours 0 to 5 of a cell: rows down, and columns to the right."""
 
 
 def around(position, cell):
-    """The neighbours of a cell in their order, None beyond the board."""
+    """Return the neighbours of a cell in order; None beyond the edge."""
     row, column = divmod(cell, position.WIDTH)
     places = [(row + down, column + right) for down, right in STEPS]
     inside = [0 <= r < position.HEIGHT and 0 <= c < position.WIDTH for r, c in places]
@@ -57,7 +57,7 @@ def cells_of(board):
 
 
 def connected(position, stones, from_cells, to_cells):
-    """Whether stones connect two sets of cells, by a search of the graph of cells."""
+    """Return whether stones connect two sets of cells, by a search of the graph of cells."""
     seen, waiting = set(), list(stones & from_cells)
     while waiting:
         cell = waiting.pop()
@@ -68,7 +68,7 @@ def connected(position, stones, from_cells, to_cells):
 
 
 def winners(position):
-    """Whether the first and whether the second player has connected the edges."""
+    """Return whether the first and whether the second player has connected his edges."""
     width, area = position.WIDTH, position.AREA
     first, second = cells_of(board_of(position, 0)), cells_of(board_of(position, 1))
     return (
@@ -78,13 +78,13 @@ def winners(position):
 
 
 def board_of(position, player):
-    """The stones of a player."""
+    """Return the stones of a player."""
     letters = position_text(position).split()[0].replace("/", "")
     return sum(1 << cell for cell, letter in enumerate(letters) if letter == "xo"[player])
 
 
 def all_values(start):
-    """The winner of every placing of stones, for both movers: True for the first player."""
+    """Return the winner of every placing of stones, for both movers: True for the first player."""
     area, found = start.AREA, {}
     for contents in itertools.product((1, 2, 0), repeat=area):
         first, second = (
@@ -122,13 +122,13 @@ def placed(start, first, second, second_moves):
     "variant", ["1", "2", "3x2", "2x3", "5x1", "1x5", pytest.param("3", marks=pytest.mark.slow)]
 )
 def test_all_positions(variant):
-    """What bounds and candidates claim about every position of a small board."""
+    """The bounds and candidates claimed for every position of a small board."""
     empty = start(variant)
     values = all_values(empty)
     for (first, second, second_moves), first_wins in values.items():
         position = placed(empty, first, second, second_moves)
         if winners(position)[second_moves]:
-            continue  # the mover has won before
+            continue  # the mover has already won
         assert values[(*filled(position), second_moves)] == first_wins
         check_claims(position, lambda p, v=first_wins: v)
         lower, upper = bounds(position, -1, 1)
@@ -197,7 +197,7 @@ def test_puzzles(variant, text, winner, wins):
 
 @pytest.mark.parametrize(("text", "mover"), [("3", "x"), ("3", "o"), ("7x4", "o"), ("9x8", "x")])
 def test_results_of_random_games(text, mover):
-    """As often won as games that are played, by somebody who has some stones already."""
+    """The win rate is the same as in games played out from a position with some stones."""
     dice, position = Random(text + mover), start(text)
     stones = dice.sample(range(position.AREA), position.AREA // 3)
     first, second = (sum(1 << cell for cell in stones[side::2]) for side in (0, 1))
@@ -242,11 +242,11 @@ def test_neighbours(position):
         assert sum(other in cells_of(stones) for other in around(position, cell)) > 1
 
 
-# Cells that do not matter
+# Irrelevant cells
 
 
 def is_dead(ring):
-    """Whether a cell is dead by its neighbours: ``x``, ``o`` or ``.``, those of the board."""
+    """Return whether a cell is dead by its neighbours: ``x``, ``o``, ``.``, or the board's edge."""
     for player in "xo":
         mine = [place in (player, ".") for place in ring]
         for first, last in itertools.combinations(range(6), 2):
@@ -267,7 +267,7 @@ def test_patterns_of_dead_cells_are_all_there_are():
     ("text", "after"),
     [
         ("..../..../..../.... x", "..../..../..../.... x"),
-        # At the edge: x captures a4 and b4, then what is left of both rows.
+        # At the edge: x captures a4 and b4, then the rest of both rows.
         ("..../..../.x../.... x", "..../..../.xxx/xxxx x"),
         ("..../..../o.../.... x", "o.../o.../o.../.... x"),
     ],
@@ -293,7 +293,7 @@ def test_half_a_turn_keeps_the_class(position):
 
 
 def exchanged(position):
-    """The players exchanged: the board mirrored at its long diagonal, and the other to move."""
+    """Exchange the players: mirror the board at its long diagonal; the other player is to move."""
     board, mover = position_text(position).split()
     lines = zip(*board.translate(str.maketrans("xo", "ox")).split("/"), strict=True)
     text = "/".join("".join(line) for line in lines)
@@ -316,14 +316,14 @@ def test_a_bridge_is_a_connection():
 
 
 def test_must_play():
-    """Where x threatens to connect, o has to be in all the carriers."""
+    """Where x threatens to connect, o has to play in the intersection of the carriers."""
     position = parse_position("....x/..o../..x../xo.../..... o", "5")
     moves = [move_text(position, move) for move in moves_by(candidates, position)]
     assert len(moves) < 12 < len(legal_moves(position)) and "c4" in moves
 
 
 def test_random_positions_of_4x4():
-    """Against search without claims, in plain Python."""
+    """Positions compared with a search without claims, in plain Python."""
     dice, empty = Random(4), start("4")
     known = {}
 

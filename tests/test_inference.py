@@ -1,4 +1,4 @@
-"""In rules, ``Bits`` and ``int`` mix as in Python, for all that 64 bits can say."""
+"""In rules, ``Bits`` and ``int`` mix as in Python, for all values of 64 bits."""
 
 import pytest
 from numba import njit, types
@@ -43,7 +43,7 @@ STATEMENTS = {
 
 
 def answers(body: str) -> list[tuple[object, object]]:
-    """Return what rules say, compiled and as plain Python, for each of the words."""
+    """Return the results of rules, compiled and in plain Python, for each of the words."""
     names = dict(globals())
     exec("def rule(s, t, i):\n  " + body.replace("\n", "\n  "), names)
     rule = names["rule"]

@@ -1,4 +1,4 @@
-"""Games in plain Python: the same searches, node for node, and errors that say where."""
+"""Games in plain Python: the same searches, node for node, and errors with their place."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ compiled_too = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled
 
 
 def twin(game, position):
-    """The same position in the other copy of its game."""
+    """Return the same position in the other copy of its game."""
     return type(game.start())(*position)
 
 
 def random_positions(position, plies, count, seed=0):
-    """Positions after random moves and events."""
+    """Return positions after random moves and chance outcomes."""
     random = Random(seed)
     found = []
     for _ in range(count):
@@ -58,17 +58,17 @@ def random_positions(position, plies, count, seed=0):
 
 LATE = "223411432", "423434432", "331144131"
 
-# Every game both ways
+# Every game, both ways
 
 
 def quickly(*names):
-    """The shipped games; all but those named take long to compile."""
+    """Return the shipped games, with marks for all but those named, which take long to compile."""
     long = [pytest.mark.slow, pytest.mark.long]
     return [pytest.param(name, marks=[] if name in names else long) for name in game_names()]
 
 
 def both_ways(name, plain_search):
-    """Searches of a game compiled and plain give the same, nodes included."""
+    """Compiled and plain searches of a game give the same results, nodes included."""
     compiled, plain = load_game(name), load_game(name, plain=True)
     assert is_plain(type(plain.start())) and not is_plain(type(compiled.start()))
     for position in random_positions(compiled.start(), 30, 4, seed=name):
@@ -282,7 +282,7 @@ def test_plain_copies_are_apart():
     "other", ["limit = 3\n", "def unlike(a):\n    return 4\n", "while True:\n", "", "('''\n"]
 )
 def test_generated_functions_have_no_source(monkeypatch, other):
-    # From 3.13 on the text of ``python -c`` is known by the name that generated code has.
+    # From 3.13 on, the text of ``python -c`` has the name that generated code has.
     monkeypatch.setitem(linecache.cache, "<string>", (len(other), None, [other], "<string>"))
     made: dict = {}
     exec("def generated(a):\n    return a + 1", made)

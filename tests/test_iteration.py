@@ -9,6 +9,7 @@ import threading
 
 import pytest
 from data import FOLDER, rows
+from marks import compiled_only
 from toys import duel, race, ruin
 
 from cutnode import (
@@ -21,18 +22,15 @@ from cutnode import (
     minimax,
     solve,
 )
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract import dispatch
 from cutnode.games import kalah, ur
 
 TICTACTOE = load_game("tictactoe")
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
-
 
 @pytest.fixture
 def plain(monkeypatch):
-    """Rules and kernels run as plain Python, so rules can be replaced."""
+    """Run rules and kernels as plain Python, so that rules can be replaced."""
     run_as_plain_python(monkeypatch)
 
 
@@ -47,14 +45,14 @@ RACES = [
 ]
 
 PIECES = {number: ur.Position(*ur.start(f"finkel-{number}")) for number in (1, 2, 3)}
-"""The Game of Ur with few pieces, all of one class."""
+"""The Royal Game of Ur with few pieces, all of one class."""
 
 
 # Values
 
 
 def test_a_race_against_minimax():
-    """All positions of a game without cycles, in which chance comes before every move."""
+    """All positions of a game without cycles, with chance before every move."""
     result = iterate(race.Position())
     assert result.proven and result.upper - result.lower <= 1e-9
     assert result.sweeps == 1
@@ -78,13 +76,13 @@ def test_a_race_by_its_moves():
 
 
 def ruined(chips):
-    """The closed form of the value for light."""
+    """Return the value for light in closed form."""
     ratio = 0.4 / 0.6
     return 200 * (1 - ratio**chips) / (1 - ratio**ruin.CHIPS) - 100
 
 
 def test_a_closed_form():
-    """The gambler's ruin, where play can go round."""
+    """The gambler's ruin, in which play can cycle."""
     result = iterate(ruin.start())
     assert result.proven and result.sweeps > 10
     for chips, second in itertools.product(range(1, ruin.CHIPS), (False, True)):
@@ -115,7 +113,7 @@ def test_a_tolerance_beyond_rounding_ends():
 
 
 def test_play_without_end_leaves_bounds_apart():
-    """Who tosses loses a chip, so both wait; with a chip left a toss loses at once."""
+    """A toss costs a chip, so both players wait; with one chip left a toss loses at once."""
     result = iterate(ruin.start("fear"))
     assert (result.value, result.proven, result.reason) == (None, False, "bounds stay apart")
     assert (result.lower, result.upper) == (-100, 100)
@@ -135,7 +133,7 @@ def test_games_without_chance(text, value):
 
 
 def test_all_of_tictactoe():
-    """The published number of positions, 5,478; a symmetry of the game joins none here."""
+    """The published number of positions, 5,478; no symmetry of the game merges any here."""
     result = iterate(TICTACTOE.start())
     assert (result.positions, result.finished) == (5_478, 958)
 
@@ -183,7 +181,7 @@ def test_a_finished_game():
 
 @compiled_only
 def test_room_grows():
-    """Beyond the first room, the table of states is built once more."""
+    """When its first room is full, the table of states is rebuilt."""
     assert iterate(PIECES[2]).positions > 4 * 4096
 
 
@@ -208,7 +206,7 @@ def test_interrupt(interrupt_soon):
 
 
 def check_early_end(result, reason):
-    """Bounds hold, of the start and of all that is asked for besides."""
+    """Check that the bounds hold, at the start and in everything else that can be queried."""
     assert (result.value, result.reason) == (None, reason)
     assert -100 <= result.lower < 3.24022 < result.upper <= 100
     assert len(result.scores) == 5
@@ -241,14 +239,14 @@ def test_the_exact_solver_names_the_way():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"tolerance": 0}, "tolerance must be a number more than 0, got 0"),
-        ({"tolerance": float("nan")}, "tolerance must be a number more than 0, got nan"),
-        ({"tolerance": "1"}, "tolerance must be a number more than 0, got '1'"),
-        ({"positions": 0}, "positions must be 1 to 1,073,741,824, got 0"),
-        ({"positions": 1 << 31}, "positions must be 1 to 1,073,741,824, got 2,147,483,648"),
-        ({"positions": 1.5}, "a number of positions is a whole number, not 1.5"),
-        ({"seconds": 0}, "a time limit is a number of seconds, more than 0, not 0"),
-        ({"stop": True}, "stop is a threading.Event, not True"),
+        ({"tolerance": 0}, "tolerance must be a positive number, got 0"),
+        ({"tolerance": float("nan")}, "tolerance must be a positive number, got nan"),
+        ({"tolerance": "1"}, "tolerance must be a positive number, got '1'"),
+        ({"positions": 0}, "positions must be 1..1,073,741,824, got 0"),
+        ({"positions": 1 << 31}, "positions must be 1..1,073,741,824, got 2,147,483,648"),
+        ({"positions": 1.5}, "a number of positions must be a whole number, got 1.5"),
+        ({"seconds": 0}, "seconds must be positive, got 0"),
+        ({"stop": True}, "stop must be a threading.Event, got True"),
     ],
 )
 def test_bad_options(options, words):
@@ -257,7 +255,7 @@ def test_bad_options(options, words):
     assert words in str(caught.value)
 
 
-def test_positions_that_are_none():
+def test_invalid_positions():
     with pytest.raises(CutnodeError):
         iterate("5 5 0")
 
@@ -329,7 +327,7 @@ def test_results_print():
 
 
 def test_outcomes_are_seen_by_the_mover():
-    """The scores of chance are of who is to roll, whoever moves after it."""
+    """Scores of outcomes are for the player who rolls, whoever moves next."""
     result = iterate(PIECES[1])
     assert result.scores[0] == pytest.approx(-result.value)
     odds = [1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16]

@@ -1,7 +1,6 @@
-"""Compiled code is kept between processes, and never outlives the source that it came from.
+"""Compiled code is cached between processes, and never outlives its source.
 
-Each test runs the driver below in processes of its own, with a cache of its own and a
-tiny game.
+Each test runs the driver below in separate processes, with its own cache and a tiny game.
 """
 
 import json
@@ -110,7 +109,7 @@ print(json.dumps([int(answer), announced, directory and str(directory)]))
 """
 
 ANSWER = 3 * 105
-"""What the tiny game says as it is written above."""
+"""The tiny game's answer as it is written above."""
 
 COMPILED = ["compiling total for tiny_game.Position"]
 WAITED = ["waiting for another process to compile total for tiny_game.Position"]
@@ -169,7 +168,7 @@ class Project:
         return self.finish(self.start(**options))
 
     def kept(self):
-        """The files of the cache, and when each was written."""
+        """Return the files of the cache with their modification times."""
         return {path: path.stat().st_mtime_ns for path in self.cache.rglob("*") if path.is_file()}
 
 
@@ -203,7 +202,7 @@ def test_caller_of_a_recursive_kernel_is_loaded(project):
 
 @pytest.mark.slow
 def test_one_source_under_two_names(project):
-    """Code refers to its classes by their modules, so a caller needs callees of its own module."""
+    """Code refers to its classes by module, so a caller needs callees from its own module."""
     project.write("others/tiny_game.py", GAME)
     assert project.run(kernel="total").answer == ANSWER
     again = project.run(game="others.tiny_game", kernel="caller")
@@ -433,7 +432,7 @@ def test_edit_of_a_data_file_of_a_package_changes_the_answer(project):
 
 
 def installed_engine(project):
-    """A copy of the engine that the project uses in place of this one."""
+    """A copy of the engine that the project uses instead of this one."""
     installed = project.folder / "installed"
     source = ROOT / "engine" / "cutnode"
     shutil.copytree(source, installed / "cutnode", ignore=shutil.ignore_patterns("__*__"))
@@ -456,11 +455,11 @@ def test_edit_of_the_engine_recompiles_only_what_it_can_change(project):
     assert cache.COMPILED == ("contract", "compiler", "kernels")
 
 
-# Where it is kept
+# The place of the cache
 
 
 def below_a_file(folder):
-    """A path that nobody can make a directory of, not even root."""
+    """Return a path at which nobody can create a directory, not even root."""
     (folder / "file").touch()
     return str(folder / "file" / "folder")
 
@@ -506,7 +505,7 @@ def test_without_a_usable_directory_each_process_compiles(project):
 
 @pytest.fixture
 def cache_directory(monkeypatch):
-    """The function, as in a process that has not called it."""
+    """Return the function as in a process that has not called it yet."""
     monkeypatch.delenv("CUTNODE_CACHE", raising=False)
     return cache.cache_directory.__wrapped__
 
@@ -559,7 +558,7 @@ def test_directory_of_another_user_is_not_used(cache_directory, monkeypatch, tmp
     assert cache_directory() is None
 
 
-# Telling people
+# Notices
 
 
 def test_silent_in_a_pipe(project):
@@ -567,7 +566,7 @@ def test_silent_in_a_pipe(project):
     assert len(project.kept()) == 1
 
 
-def test_terminal_is_told_once(project):
+def test_terminal_is_notified_once(project):
     pty = pytest.importorskip("pty")
 
     def seen():
@@ -652,14 +651,14 @@ def test_compiled_function_stays_itself_to_python():
 def test_kernel_is_not_compiled_for_other_arguments():
     @kernel
     def one(position: Position) -> int:
-        """Of no use."""
+        """Do nothing useful."""
         return 1
 
     assert isinstance(one, Kernel)
     assert one.__doc__ == "Of no use."
     with pytest.raises(TypeError, match="No matching definition"):
         one(np.int64(1))
-    with pytest.raises(GameError, match="a position is what a game makes, not of type int"):
+    with pytest.raises(GameError, match="a position must come from a game, got one of type int"):
         one.specialise(int)
 
 
@@ -695,7 +694,7 @@ def test_types_of_a_kernel_follow_from_its_annotations():
         memory: Annotated[Any, record(lambda cls: np.dtype([(cls.__name__, np.int64)]))],
         several: Annotated[Any, records(lambda cls: np.dtype([("bits", np.uint64)]))],
     ) -> None:
-        """Of no use."""
+        """Do nothing useful."""
 
     evaluation = SimpleNamespace(type=types.int8)
     found = every.signature(Pair, evaluation)

@@ -29,7 +29,7 @@ BOARDS = [(variant, int(value)) for variant, value in rows(FOLDER / "kalah_board
 
 
 def listed(position):
-    """South's houses and store, then north's."""
+    """Return South's houses and store, then North's."""
     south, north = (
         (position.theirs, position.mine) if position.second else (position.mine, position.theirs)
     )
@@ -41,7 +41,7 @@ def listed(position):
 
 
 def sown(cells, player, house, empty):
-    """One seed after the other: the cells after a move, and who is to move."""
+    """Sow seed by seed; return the cells after a move, and the player to move."""
     cells, size = list(cells), len(cells) // 2 - 1
     own, other = player * (size + 1), (1 - player) * (size + 1)
     at = own + house
@@ -88,7 +88,7 @@ def test_seeds_are_conserved(position):
 
 
 def by_hand(position, known):
-    """The value in plain Python: what is gained from here on, whatever the stores have."""
+    """Return the value in plain Python: the gain from here on, whatever the stores hold."""
     over, value = outcome(position)
     if over:
         return value
@@ -109,13 +109,13 @@ def small(variant):
 
 
 LARGEST = {"3": 6, "4": 6, "5": 4, "6": 3}
-"""The most seeds in a house with which a board of so many houses is solved in seconds."""
+"""The most seeds per house with which a board of that many houses is solved in seconds."""
 
 
 def on_largest(variant):
-    """The start of a variant on the largest board of as many houses, and of the same rule.
+    """Return the start of a variant in the class of the largest board with its houses and rule.
 
-    Rules do not depend on how many seeds there are, and a class takes seconds to compile.
+    Rules do not depend on the number of seeds, and a class takes seconds to compile.
     """
     houses, rule = variant[0], variant[3:]
     return type(start(f"{houses}x{LARGEST[houses]}{rule}"))(*start(variant))
@@ -156,7 +156,7 @@ def test_usual_board():
 
 
 def test_all_keys():
-    """Of all positions of a small board."""
+    """The keys of all positions of a small board."""
     found, fresh = set(), {start("3x2")}
     while fresh:
         found |= fresh
@@ -179,7 +179,7 @@ def test_bounds():
 
 @given(reached("kalah"))
 def test_bounds_narrow(position):
-    """A move makes the interval no wider; seeds in stores stay there."""
+    """A move never widens the interval; seeds in stores stay there."""
     lower, upper = bounds(position, -1, 1)
     assert lower <= lead(position) == evaluate(position) <= upper
     assert (lower == upper) == outcome(position)[0]

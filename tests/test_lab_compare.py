@@ -1,4 +1,4 @@
-"""Comparisons of settings and of versions; players in processes of their own."""
+"""Comparisons of settings and of versions; players in separate processes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 
 from cutnode import CutnodeError, Searcher, load_game, match
-from cutnode.cli.main import main
 from cutnode.compiler.jit import jit_enabled
 from cutnode.lab.compare import compare, draw
 from cutnode.lab.plots import inline_plot
@@ -74,7 +73,7 @@ def other(tmp_path):
 
 @pytest.fixture(scope="module")
 def study():
-    """A default search beside one with few techniques, by two workers."""
+    """A default search and a search with few techniques, by two workers."""
     return compare(TICTACTOE, "default", FEW, SOME, depth=5, pairs=0, runs=1, workers=2)
 
 
@@ -130,7 +129,7 @@ def test_a_plot_has_both(study):
 
 
 class Again(Follower):
-    """Remembers samples, as a file of an interrupted study does, and stops it once more."""
+    """A follower that remembers samples, as an interrupted study's file does, and stops again."""
 
     def __init__(self, samples, stop_at=None):
         self.samples = samples
@@ -144,8 +143,8 @@ class Again(Follower):
         return next((s for s in self.samples if key.items() <= s.items()), None)
 
 
-def test_what_was_interrupted_is_kept_and_goes_on(study):
-    known = study.samples[:5]  # of two positions, and of half a third
+def test_an_interrupted_study_is_kept_and_resumed(study):
+    known = study.samples[:5]  # of two positions, and half of a third
     options = {"depth": 5, "pairs": 0, "runs": 1}
     stopped = compare(TICTACTOE, "default", FEW, SOME, progress=Again(known, 4), **options)
     assert all(sample in stopped.samples for sample in known[:4])
@@ -156,7 +155,7 @@ def test_what_was_interrupted_is_kept_and_goes_on(study):
     assert stopped.rows[0]["nodes"] == sum(firsts)
 
 
-def test_a_match_that_was_interrupted_goes_on():
+def test_an_interrupted_match_is_resumed():
     options = {"depth": 1, "pairs": 4, "move_nodes": 20, "runs": 1}
     whole = compare(TICTACTOE, "default", "random", SOME[:1], **options)
     games = [sample for sample in whole.samples if sample["setting"] == "match"]
@@ -182,7 +181,7 @@ def test_a_match_is_decided(tmp_path):
         "1:3",
     ]
     args += ["--pairs", "200", "--elo0", "0", "--elo1", "200", "--workers", "1", "--json"]
-    result = CliRunner().invoke(main, args)
+    result = run_cutnode(*args)
     assert result.exit_code == 0
     row = json.loads(result.stdout)["rows"][1]
     assert row["llr"] > 2.9
@@ -255,19 +254,19 @@ def test_settings_of_versions_are_told_apart():
 
 REFUSED = {
     ("default", "depth=3"): "A: default needs a limit: a depth, nodes or seconds",
-    ("depth=3", "depth=3,path=/nowhere"): "path=/nowhere: a version is a folder with a checkout",
+    ("depth=3", "depth=3,path=/nowhere"): "path=/nowhere: not a checkout of cutnode",
     ("depth=3", "depth=3,python=/nowhere"): "python=/nowhere: there is no such interpreter",
     ("depth=3", "depth=3,path=a,path=b"): "path is set twice",
     ("depth=3", "depth=3", "--opening-plies", "99"): "0 distinct openings of 99 plies were found",
     ("depth=3", "depth=3,path"): "'path' should be path=...",
-    ("depth=3", "depth=3", "--elo0", "3"): "a test needs elo0 and elo1",
+    ("depth=3", "depth=3", "--elo0", "3"): "an SPRT needs both elo0 and elo1",
     ("depth=3", "depth=3", "14253"): "the game is over in",
 }
 
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_makes_no_sense(words):
-    result = CliRunner().invoke(main, ["lab", "compare", "tictactoe", *words])
+    result = run_cutnode("lab", "compare", "tictactoe", *words)
     assert result.exit_code == 2
     assert REFUSED[words] in result.output
     assert result.output.count("\n") == 1

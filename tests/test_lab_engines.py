@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from marks import compiled_only
 
 from cutnode import load_game
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.errors import CutnodeError
 from cutnode.lab.engines import _best_prover, _better_player, engines
 from cutnode.playing.matches import MatchResult
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 TICTACTOE = load_game("tictactoe")
 
@@ -27,11 +27,11 @@ def test_engines_prove_and_play():
     assert 0 <= mcts["score_low"] <= mcts["score"] <= mcts["score_high"] <= 1
     proofs, play = study.notes
     assert proofs.startswith("Proofs: ") and ", 2 of 2 positions proven in " in proofs
-    assert play.startswith("Play: not decided by 2 games at 0.05 s a move (mcts won ")
+    assert play.startswith("Play: undecided after 2 games at 0.05 s per move (mcts won ")
 
 
 def match_of(pairs):
-    """Return a match of so many pairs of 0, 1/2, 1, 3/2 and 2 points, with few draws."""
+    """Return a match with these counts of pairs of 0, 1/2, 1, 3/2 and 2 points, with few draws."""
     draws = pairs[1] + pairs[3]
     wins = pairs[2] + pairs[3] + 2 * pairs[4]
     return MatchResult(
@@ -63,7 +63,7 @@ def row_of(engine, proven, seconds):
         ((("alphabeta", 4, 2.9), ("pn", 4, 3.0)), "alphabeta and pn, 4 of 5 positions proven in"),
         ((("auto", 4, 1.0), ("pn", 4, 3.0)), "pn and auto, 4 of 5 positions proven in 3 s"),
         ((("auto", 4, 1.0), ("pn", 3, 3.0)), "auto, 4 of 5 positions proven in 1 s (pn 3"),
-        ((("alphabeta", 0, 2.9), ("pn", 0, 3.0)), "not decided, as no engine proved a position"),
+        ((("alphabeta", 0, 2.9), ("pn", 0, 3.0)), "undecided, as no engine proved a position"),
     ],
 )
 def test_best_prover(proofs, verdict):
@@ -78,8 +78,8 @@ def test_best_prover(proofs, verdict):
         ((10, 0, 0, 0, 0), "alphabeta, by 166 Elo or more (95 %) in 20 games at 0.1 s"),
         ((0, 0, 2, 2, 8), "mcts, by 338 Elo (95 %: "),
         ((8, 2, 2, 0, 0), "alphabeta, by 338 Elo (95 %: "),
-        ((1, 0, 6, 0, 1), "not decided by 16 games at 0.1 s"),
-        ((0, 0, 5, 0, 0), "not decided by 10 games at 0.1 s"),
+        ((1, 0, 6, 0, 1), "undecided after 16 games at 0.1 s"),
+        ((0, 0, 5, 0, 0), "undecided after 10 games at 0.1 s"),
     ],
 )
 def test_better_player(pairs, verdict):
@@ -92,11 +92,11 @@ def test_engines_of_a_game_of_chance_only_play():
     study = engines(load_game("toys.race"), [], pairs=1, move_seconds=0.005)
     (row,) = study.rows
     assert row.keys() >= {"engine", "score", "games"} and "proven" not in row
-    assert study.notes[0].startswith("A game of chance: nothing is proven by search")
+    assert study.notes[0].startswith("A game of chance: the engines prove nothing")
 
 
-def test_engines_need_positions_that_go_on():
+def test_engines_need_unfinished_positions():
     with pytest.raises(CutnodeError, match="the game is over in"):
         engines(TICTACTOE, [TICTACTOE.start(), TICTACTOE.parse("14253")])
-    with pytest.raises(CutnodeError, match="a number of pairs is at least 0, not -1"):
+    with pytest.raises(CutnodeError, match="pairs must be at least 0, got -1"):
         engines(TICTACTOE, [], pairs=-1)

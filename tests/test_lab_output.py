@@ -1,4 +1,4 @@
-"""What becomes of studies of the laboratory: tables, plots, pages, files, and the same again."""
+"""Output of the laboratory's studies: tables, plots, pages, files, and repetitions."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from xml.etree import ElementTree
 import jsonschema_rs
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from commands import run_cutnode
+from marks import compiled_only
 
 from cutnode import load_game
+from cutnode.cli.following import following
 from cutnode.cli.lab import lab
-from cutnode.cli.main import main
-from cutnode.cli.studies import following
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.errors import CutnodeError
 from cutnode.lab import plots
 from cutnode.lab.ablation import ablation, draw
@@ -33,7 +32,6 @@ from cutnode.lab.files import (
     extract_files,
     read_study,
     study_schema,
-    write_samples,
     write_study,
 )
 from cutnode.lab.page import page
@@ -51,19 +49,13 @@ from cutnode.lab.tables import latex_table, markdown_table
 from cutnode.lab.terminal import print_study
 from cutnode.storage.files import check_file, write_whole
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 ROOT = Path(__file__).parent.parent
 TICTACTOE = load_game("tictactoe")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "12")]
 FEW = ("table", "deepening", "killers", "late_move_reductions")
 LAB = ("lab", "ablation", "tictactoe", "--depth", 4, "--techniques", "table,killers", "--runs", 1)
-
-
-def run_cutnode(*args: object) -> Result:
-    result = CliRunner().invoke(main, [str(arg) for arg in args])
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +66,7 @@ def study():
 
 @pytest.fixture(scope="module")
 def several():
-    """Some positions, so that figures have intervals."""
+    """A study of several positions, so that figures have intervals."""
     return ablation(SOME, 4, techniques=("table", "killers"), runs=1, workers=1)
 
 
@@ -113,7 +105,7 @@ def test_page_escapes_what_it_shows(study):
 
 def test_report_of_the_command(tmp_path):
     file = tmp_path / "report.html"
-    assert run_cutnode(*LAB, "--report", file).exit_code == 0
+    assert run_cutnode(*LAB, "--out", file).exit_code == 0
     text = file.read_text()
     assert text.startswith("<!DOCTYPE html>") and "+ killers" in text
 
@@ -121,8 +113,8 @@ def test_report_of_the_command(tmp_path):
 def test_without_matplotlib(study, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     text = page(study, draw)
-    assert "<svg" not in text and "Plots were left out" in text
-    result = run_cutnode(*LAB, "--plot", tmp_path / "a.png")
+    assert "<svg" not in text and "No plot, because" in text
+    result = run_cutnode(*LAB, "--out", tmp_path / "a.png")
     assert result.exit_code == 2
     assert result.output == "cutnode: plots need matplotlib: pip install 'cutnode[plot]'\n"
 
@@ -133,7 +125,7 @@ def test_plots(tmp_path, experiment, kind):
     pytest.importorskip("matplotlib")
     file = tmp_path / f"plot.{kind}"
     arguments = ("tictactoe", "--depth", 3, "--techniques", "table,late_move_pruning", "--runs", 1)
-    assert run_cutnode("lab", experiment, *arguments, "--plot", file).exit_code == 0
+    assert run_cutnode("lab", experiment, *arguments, "--out", file).exit_code == 0
     data = file.read_bytes()
     assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind])
     if kind == "svg":
@@ -163,7 +155,7 @@ def test_files_are_written_whole(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
 def test_only_files_are_replaced(tmp_path):
-    """Not a device, which root could, nor a link."""
+    """Neither a device, which root could replace, nor a link."""
     pipe, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "file"
     os.mkfifo(pipe)
     link.symlink_to(file)
@@ -186,7 +178,7 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
         if log.state[0] == "+ enhanced_cutoffs":
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("cutnode.cli.studies.Log.show", show)
+    monkeypatch.setattr("cutnode.cli.following.Log.show", show)
     result = run_cutnode("lab", "ablation", "tictactoe", "--depth", 6, "--runs", 1, "--json")
     assert result.exit_code == 130
     data = json.loads(result.stdout)
@@ -195,7 +187,7 @@ def test_ctrl_c_is_exit_130_with_what_was_measured(monkeypatch):
     assert data["notes"][-1] == INTERRUPTED
 
 
-# Forms
+# Formats
 
 
 def test_json_is_as_its_schema_says(several, tmp_path):
@@ -215,13 +207,13 @@ def test_every_form_is_printed(several, tmp_path):
         return result.stdout
 
     assert json.loads(printed("--format", "json")) == json.loads(printed("--json"))
-    assert printed("--format", "csv") == printed("--csv") == several.to_csv()
+    assert printed("--format", "csv") == several.to_csv()
     assert printed("--format", "table") == printed()
     assert "\\begin{table}" in printed("--format", "latex")
     chosen = printed("--format", "markdown", "--columns", "nodes,step")
     assert "\n| nodes | step |\n| ---: | --- |\n" in chosen
     result = run_cutnode("lab", "show", file, "--columns", "node")
-    assert "there is no column 'node' (did you mean 'nodes'?)" in result.output
+    assert "unknown column 'node' (did you mean 'nodes'?)" in result.output
 
 
 def test_what_is_written_is_read_back(several, tmp_path):
@@ -236,9 +228,9 @@ def test_what_is_written_is_read_back(several, tmp_path):
 
 def test_parquet_has_rows_and_settings(several, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
-    rows, samples = tmp_path / "rows.parquet", tmp_path / "samples.parquet"
+    rows, samples = tmp_path / "rows.parquet", tmp_path / "a.samples.parquet"
     write_study(several, str(rows))
-    write_samples(several, str(samples))
+    write_study(several, str(samples))
     table = parquet.read_table(rows)
     assert table["nodes"].to_pylist() == [row["nodes"] for row in several.rows]
     assert table["gain_low"].null_count < len(several.rows)
@@ -248,9 +240,9 @@ def test_parquet_has_rows_and_settings(several, tmp_path):
 
 
 def test_samples_are_a_table_of_their_own(several, tmp_path):
-    file, lines = tmp_path / "a.csv", tmp_path / "a.jsonl"
-    write_samples(several, str(file))
-    write_samples(several, str(lines))
+    file, lines = tmp_path / "a.samples.csv", tmp_path / "a.samples.jsonl"
+    write_study(several, str(file))
+    write_study(several, str(lines))
     rows = list(csv.DictReader(file.read_text().splitlines()))
     assert [int(row["nodes"]) for row in rows] == [row["nodes"] for row in several.samples]
     assert [json.loads(line) for line in lines.read_text().splitlines()] == plain(several.samples)
@@ -279,7 +271,7 @@ GLYPHS = {
     **dict.fromkeys("cez", 472) | dict.fromkeys("kvxy", 561) | dict.fromkeys("bdhnpu", 590),
     **{"m": 885, "w": 767, "%": 885, "+": 826},
 }
-"""Widths in Computer Modern of 8 points, in thousandths of them; all others are 531."""
+"""The widths in Computer Modern at 8 points, in thousandths; all other characters have 531."""
 
 
 def latex_sizes(text):
@@ -360,11 +352,11 @@ def test_no_line_hides_another():
     assert [text.get_text() for text in axes.texts] == ["c", "a", "b"]
 
 
-# While it is measured
+# During measurement
 
 
 class Watching(Follower):
-    """Knows what is measured, and ends the process after so many samples."""
+    """A follower that notes what is measured, and ends the process after some samples."""
 
     def __init__(self, journal, most):
         self.journal, self.most, self.measured = journal, most, []
@@ -385,7 +377,7 @@ class Watching(Follower):
         return self.journal.recall(key)
 
 
-def test_a_study_that_is_killed_goes_on(several, tmp_path):
+def test_a_killed_study_is_resumed(several, tmp_path):
     file = tmp_path / "a.jsonl"
     options = {"techniques": ("table", "killers"), "runs": 1, "workers": 1}
     first = Watching(Journal(str(file)), 20)
@@ -394,9 +386,7 @@ def test_a_study_that_is_killed_goes_on(several, tmp_path):
     with file.open("a") as cut:
         cut.write('{"sample": {"st')
     assert len(read_study(file).samples) == 20 and read_study(file).stopped
-    with pytest.raises(
-        CutnodeError, match="has a study that was stopped: go on with it by --resume"
-    ):
+    with pytest.raises(CutnodeError, match="has an interrupted study: resume it with --resume"):
         Journal(str(file))
     rest = Watching(Journal(str(file), resume=True), 1000)
     again = ablation(SOME, 4, progress=rest, **options)
@@ -404,7 +394,7 @@ def test_a_study_that_is_killed_goes_on(several, tmp_path):
     assert {step for step, _ in twice} <= {"minimax"} and len(first.measured) == 20
     assert [row["nodes"] for row in again.rows] == [row["nodes"] for row in several.rows]
     assert len(again.samples) == len(several.samples)
-    with pytest.raises(CutnodeError, match="cannot be resumed: its setting 'depth' is another"):
+    with pytest.raises(CutnodeError, match="cannot be resumed: its setting 'depth' differs"):
         ablation(SOME, 3, progress=Journal(str(file), resume=True), **options)
 
 
@@ -413,7 +403,7 @@ def test_the_command_resumes(tmp_path):
     first = run_cutnode(*LAB, "--out", file, "--json")
     text = file.read_text()
     file.write_text(text[: len(text) // 2])
-    assert "was stopped" in run_cutnode(*LAB, "--out", file).output
+    assert "an interrupted study" in run_cutnode(*LAB, "--out", file).output
     again = run_cutnode(*LAB, "--out", file, "--resume", "--json")
     nodes = [[row["nodes"] for row in json.loads(run.stdout)["rows"]] for run in (first, again)]
     assert nodes[0] == nodes[1]
@@ -432,14 +422,14 @@ def test_the_command_resumes_without_bad_lines(tmp_path):
     nodes = [[row["nodes"] for row in json.loads(run.stdout)["rows"]] for run in (first, again)]
     assert nodes[0] == nodes[1] and not read_study(file).stopped
     said = read_study(file).settings["positions_from"]
-    assert said == f"{lines} without 1 of its lines, which cannot be read"
+    assert said == f"{lines} without 1 unreadable lines"
     lines.write_text("1\nnonsense\nnor this\n5\n")
     other = run_cutnode(*command, "--resume", "--json")
-    assert other.exit_code == 2 and "its setting 'positions_from' is another" in other.stderr
+    assert other.exit_code == 2 and "its setting 'positions_from' differs" in other.stderr
 
 
 def test_signs_of_life_in_a_log(monkeypatch):
-    monkeypatch.setattr("cutnode.cli.studies.EVERY", 0)
+    monkeypatch.setattr("cutnode.cli.following.EVERY", 0)
     lines = run_cutnode(*LAB).stderr.splitlines()
     assert lines[-1].startswith("cutnode: - killers, ") and "samples" in lines[-1]
     assert run_cutnode(*LAB, "--quiet").stderr == ""
@@ -449,14 +439,14 @@ def test_a_terminal_shows_rows_as_they_come(several, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     with following([], quiet=False) as progress:
         progress.begin(several)
-        monkeypatch.setattr("cutnode.cli.studies.REFRESH", 0)
+        monkeypatch.setattr("cutnode.cli.following.REFRESH", 0)
         progress("+ killers", 3, 5)
         progress.row(several.rows[-1])
     shown = sys.stderr.getvalue()
     assert "+ table" in shown and "+ killers, 3 of 5" in shown
 
 
-# The same again
+# Repetition
 
 
 def test_the_same_again(several, tmp_path):
@@ -464,7 +454,7 @@ def test_the_same_again(several, tmp_path):
     write_study(several, str(file))
     result = run_cutnode("lab", "rerun", file)
     assert result.exit_code == 0
-    assert "All of 7 rows and " in result.stdout and "are the same, but for times." in result.stdout
+    assert "All 7 rows and " in result.stdout and "are the same, apart from times." in result.stdout
 
 
 def test_what_differs_is_said(several, tmp_path):
@@ -482,7 +472,7 @@ def test_what_differs_is_said(several, tmp_path):
     last = several.samples[-1]
     assert f"Differs: + table: nodes {several.rows[3]['nodes']:,}, recorded" in told
     assert f"Differs: - killers, {last['position']}: value {last['value']}, recorded 7" in told
-    assert "recorded was 0.1." in told and "recorded was another." in told
+    assert "recorded: 0.1." in told and "recorded: another." in told
 
 
 def test_all_experiments_can_be_repeated():
@@ -508,9 +498,9 @@ def test_all_experiments_can_be_repeated():
 )
 def test_every_study_is_the_same_again(words, tmp_path):
     file = tmp_path / "a.html"
-    assert run_cutnode("lab", *words, "--report", file).exit_code == 0
+    assert run_cutnode("lab", *words, "--out", file).exit_code == 0
     result = run_cutnode("lab", "rerun", file)
-    assert (result.exit_code, "are the same, but for times." in result.stdout) == (0, True)
+    assert (result.exit_code, "are the same, apart from times." in result.stdout) == (0, True)
 
 
 def test_files_of_the_user_are_kept(tmp_path, monkeypatch):
@@ -548,8 +538,8 @@ DAMAGED = {
     '{"cutnode_study": 2}': "it has format 2, and this cutnode reads 1",
     '{"cutnode_study": 1}': "its 'name' is missing or damaged",
     '{"study": {"cutnode_study": 1}}\nx\n{}': "line 2 is damaged",
-    "no": "it is neither JSON nor a page of cutnode's laboratory, or is cut off",
-    "": "it is neither JSON nor a page of cutnode's laboratory, or is cut off",
+    "no": "it is neither JSON nor a page of cutnode's laboratory, or is truncated",
+    "": "it is neither JSON nor a page of cutnode's laboratory, or is truncated",
 }
 
 
@@ -566,10 +556,10 @@ def test_damaged_files(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("depth", "3", "a depth is a whole number, not '3'"),
-        ("positions", [3], "a position is written as text, not 3"),
-        ("game", "nogame", "there is no game 'nogame'"),
-        ("colour", 1, "the study has a setting 'colour', which ablation does not take"),
+        ("depth", "3", "a depth must be a whole number, got '3'"),
+        ("positions", [3], "a position must be given as text, got 3"),
+        ("game", "nogame", "unknown game 'nogame'"),
+        ("colour", 1, "the study has a setting 'colour', which ablation does not have"),
     ],
 )
 def test_damaged_settings(several, name, value, message):

@@ -15,12 +15,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from toys import race
 
 from cutnode import CutnodeError, Searcher, game_names, load_game
 from cutnode.cli.inputs import read_positions
-from cutnode.cli.main import main
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.collection import position_sets
 from cutnode.contract.verbs import canonical
@@ -57,10 +56,6 @@ SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "1593")]
 FEW = {"techniques": ("table", "deepening", "killers"), "runs": 1}
 
 
-def run_cutnode(*args: object):
-    return CliRunner().invoke(main, [str(arg) for arg in args])
-
-
 # Known values
 
 DARWIN = (49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48)
@@ -73,7 +68,7 @@ def test_signed_ranks_of_darwins_plants():
 
 
 def test_signed_ranks_with_ties_and_zeros_are_counted():
-    """Of the 16 signs of 1, 1, 2, 2 two give a sum as far out as 0, and six one as far as 1.5."""
+    """Of the 16 sign patterns of 1, 1, 2, 2, two are as extreme as 0, and six as extreme as 1.5."""
     assert wilcoxon([1, 1, 2, 2, 7], [0, 0, 0, 0, 7]) == 2 / 16
     assert wilcoxon([0, 1, 2, 2], [1, 0, 0, 0]) == 6 / 16
     assert wilcoxon([3, 3], [3, 3]) == 1
@@ -117,7 +112,7 @@ def test_means_of_ratios_are_symmetric():
     assert quartiles([1, 2, 3, 4, 5]) == (2, 3, 4)
 
 
-def test_intervals_that_are_none():
+def test_invalid_intervals():
     assert bootstrap_mean([5]) == (5, None, None)
     assert bootstrap_mean([5, 5, 5]) == (5, 5, 5)
     assert bootstrap_share([1, 0, 2], [2, 0, 4]) == (0.5, 0.5, 0.5)
@@ -125,7 +120,7 @@ def test_intervals_that_are_none():
 
 
 def test_intervals_hold_the_mean_as_often_as_they_say():
-    """Of 200 samples of 30 from a skew distribution; the percentiles alone hold it less often."""
+    """Of 200 samples of 30 from a skewed distribution; plain percentiles hold it less often."""
     random = np.random.default_rng(4)
     held = 0
     for _ in range(200):
@@ -137,12 +132,12 @@ def test_intervals_hold_the_mean_as_often_as_they_say():
 @pytest.mark.parametrize(
     ("function", "arguments", "message"),
     [
-        (bootstrap_mean, ([],), "one finite number or more"),
-        (bootstrap_mean, ([1, math.nan],), "one finite number or more"),
-        (bootstrap_share, ([0], [0]), "a whole that is not 0"),
-        (wilcoxon, ([1, 2], [1]), "pairs are of as many samples each, not of 2 and 1"),
-        (geometric_mean, ([1, 0],), "needs numbers above 0, not 0"),
-        (growth_factor, ([3, 3], [1, 2]), "needs two depths"),
+        (bootstrap_mean, ([],), "at least one number, and only finite"),
+        (bootstrap_mean, ([1, math.nan],), "at least one number, and only finite"),
+        (bootstrap_share, ([0], [0]), "a whole other than 0"),
+        (wilcoxon, ([1, 2], [1]), "paired samples must be equally many, got 2 and 1"),
+        (geometric_mean, ([1, 0],), "needs positive numbers, got 0"),
+        (growth_factor, ([3, 3], [1, 2]), "at least two different depths"),
     ],
 )
 def test_figures_of_which_there_are_no_statistics(function, arguments, message):
@@ -175,13 +170,15 @@ def test_samples_of_a_game_of_dice():
 
 def test_samples_that_cannot_be_had():
     start = TICTACTOE.start()
-    with pytest.raises(CutnodeError, match="1 different positions of 0 to 0 plies were found"):
+    with pytest.raises(
+        CutnodeError, match="found only 1 of 2 different positions after 0 to 0 plies"
+    ):
         sample_positions(start, 2, plies=(0, 0))
-    with pytest.raises(CutnodeError, match=r"a sample has 1\.\.100,000 positions, not 0"):
+    with pytest.raises(CutnodeError, match=r"a sample needs 1\.\.100,000 positions, got 0"):
         sample_positions(start, 0)
-    with pytest.raises(CutnodeError, match="up to as many or more, not 5:4"):
+    with pytest.raises(CutnodeError, match="0 <= LEAST <= MOST, got 5:4"):
         sample_positions(start, 2, plies=(5, 4))
-    with pytest.raises(CutnodeError, match="'8-20' is not a number of plies such as 8, or 8:20"):
+    with pytest.raises(CutnodeError, match="a number or range like 8 or 8:20, got '8-20'"):
         plies_in("8-20")
     assert (plies_in("8"), plies_in("8:20")) == ((8, 8), (8, 20))
 
@@ -372,21 +369,21 @@ def test_what_was_measured_is_kept_when_processes_are_interrupted():
 
 
 def ending():
-    """Return an answer to tasks that one of them does not survive."""
+    """Return a function that answers tasks and does not survive one of them."""
     return lambda task: os._exit(3) if task == 2 else -task
 
 
-def test_a_process_that_ends_is_told_of():
+def test_a_process_that_ends_is_reported():
     with Processes(ending, 2) as processes:
         assert list(processes.answers([0, 1])) == [0, -1]
-        with pytest.raises(CutnodeError, match=r"a process ended before its time \(exit code 3\)"):
+        with pytest.raises(CutnodeError, match=r"a process ended unexpectedly \(exit code 3\)"):
             list(processes.answers([1, 2, 3]))
         assert list(processes.answers([5])) == [-5]
     assert not active_children()
 
 
 def dying():
-    """Return an answer to tasks that says which process and which group gave it."""
+    """Return a function that answers tasks with its process and its process group."""
 
     def answer(task):
         if task == "die":
@@ -397,19 +394,19 @@ def dying():
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes end otherwise")
-def test_a_process_that_is_killed_is_told_of(monkeypatch):
+def test_a_killed_process_is_reported(monkeypatch):
     with Processes(dying, 1) as processes:
         [(process, group)] = processes.answers(["live"])
         assert group == process != os.getpgrp()  # a terminal's signals do not reach it
-        with pytest.raises(CutnodeError, match=r"before its time \(exit code -9\)"):
+        with pytest.raises(CutnodeError, match=r"unexpectedly \(exit code -9\)"):
             list(processes.answers(["die"]))
         [(process, _)] = processes.answers(["live"])
         [child] = active_children()
         os.kill(process, signal.SIGKILL)
         child.join()  # it ends between two tasks
-        with pytest.raises(CutnodeError, match=r"before its time \(exit code -9\)") as caught:
+        with pytest.raises(CutnodeError, match=r"unexpectedly \(exit code -9\)") as caught:
             list(processes.answers(["live"]))
-        caught.value.itself = caught.value  # as a cycle it is freed by the collector
+        caught.value.itself = caught.value  # a cycle, freed by the garbage collector
     del caught
     ignored = []
     monkeypatch.setattr(sys, "unraisablehook", lambda event: ignored.append(event.exc_value))
@@ -421,7 +418,7 @@ def test_a_process_that_is_killed_is_told_of(monkeypatch):
 @searches
 @pytest.mark.usefixtures("all_work_is_shared")
 @pytest.mark.parametrize("ended_by", ["a killed process", "SIGTERM"])
-def test_a_study_that_is_ended_from_outside_is_kept_and_goes_on(ended_by, tmp_path, monkeypatch):
+def test_a_study_ended_from_outside_is_kept_and_resumed(ended_by, tmp_path, monkeypatch):
     file, whole = tmp_path / "a.jsonl", tmp_path / "a.json"
     words = ["lab", "ablation", "tictactoe", "--positions", "6", "--depth", "4", "--runs", "1"]
     words += ["--techniques", "table,killers", "--workers", "2", "--quiet", "--json"]
@@ -439,16 +436,16 @@ def test_a_study_that_is_ended_from_outside_is_kept_and_goes_on(ended_by, tmp_pa
             child.join()
 
     monkeypatch.setattr(Study, "add_row", end_soon)
-    ended = CliRunner().invoke(main, words)
+    ended = run_cutnode(*words)
     assert ended.exit_code == (128 + signal.SIGTERM if ended_by == "SIGTERM" else 1)
-    assert "this is what was found until then" in ended.stderr
+    assert "these are the results so far" in ended.stderr
     for text in (ended.stdout, whole.read_text()):
         assert [row["step"] for row in json.loads(text)["rows"]][-1] == "search"
     kept = read_study(file)
     assert kept.stopped and len(kept.samples) >= 6
     assert bool(kept.failure) == (ended_by != "SIGTERM")
     monkeypatch.undo()
-    again = CliRunner().invoke(main, [*words, "--resume"])
+    again = run_cutnode(*words, "--resume")
     assert again.exit_code == 0
     resumed = json.loads(again.stdout)
     assert [row["step"] for row in resumed["rows"]][-1] == "- killers"
@@ -478,7 +475,7 @@ def test_where_p_and_the_interval_disagree_both_are_explained():
     assert not agreeing.notes
 
 
-def test_what_cannot_be_sent_is_told_of():
+def test_an_answer_that_cannot_be_sent_is_reported():
     with pytest.raises(CutnodeError, match=r"cannot be sent to other processes .*: use 1 worker"):
         Workbench(2, lambda positions, what: what, SOME, len)
 
@@ -486,15 +483,15 @@ def test_what_cannot_be_sent_is_told_of():
 @pytest.mark.parametrize("workers", [0, 1000])
 def test_numbers_of_workers_that_make_no_sense(workers):
     for experiment in (ablation, depths):
-        with pytest.raises(CutnodeError, match=rf"1\.\.256 workers, not {workers}"):
+        with pytest.raises(CutnodeError, match=rf"workers must be 1\.\.256, got {workers}"):
             experiment(SOME, 3, workers=workers)
 
 
-# What happens in nodes
+# Node statistics
 
 
 def counted_nodes(*arguments):
-    """The rows of the study, by part and name; compiled in a process of its own."""
+    """Return the rows of the study by part and name; they are compiled in a separate process."""
     command = [sys.executable, "-W", "error", "-m", "cutnode", "lab", "nodes", *map(str, arguments)]
     output = subprocess.check_output([*command, "--json", "--quiet"], text=True, cwd=ROOT)
     study = json.loads(output)
@@ -505,7 +502,7 @@ def counted_nodes(*arguments):
 @pytest.mark.slow
 @pytest.mark.long
 def test_nodes_are_those_of_the_search():
-    """Watched or not, the same nodes; and what is counted by parts adds up."""
+    """Observed or not, the search visits the same nodes, and the counts of all parts add up."""
     study, rows = counted_nodes("tictactoe", "5", "--depth", 8, "--table-mb", 1)
     start = TICTACTOE.parse("5")
     counts = Searcher(start, table=1).search(start, depth=8).statistics

@@ -1,20 +1,19 @@
-"""Sweeps: a parameter of the search through a range, or two."""
+"""Sweeps of one or two parameters of the search through a range."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
+from marks import compiled_only
 
 from cutnode import CutnodeError, Searcher, load_game, make_player
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.lab.plots import inline_plot
 from cutnode.lab.rerun import rerun
 from cutnode.lab.sweep import draw, range_of, sweep
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 TICTACTOE = load_game("tictactoe")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "15", "159")]
@@ -71,7 +70,7 @@ def test_rows_that_take_too_many_nodes_are_empty(study):
     found = sweep(SOME, 7, {"lmr.divisor": [3.0]}, runs=1, most_nodes=most)
     assert found.rows[0]["nodes"] == usual
     assert found.rows[1] == {"lmr.divisor": 3.0}
-    assert f"lmr.divisor 3 takes more than --most-nodes {most:,}: it was given up." in found.notes
+    assert f"lmr.divisor 3 takes more than --most-nodes {most:,}: it was abandoned." in found.notes
 
 
 def test_ranges():
@@ -85,18 +84,18 @@ REFUSED = {
     ("lmr.base=3",): "'lmr.base=3' is not a range such as lmr.base=",
     ("lmr.base=0:1",): "'lmr.base=0:1' is not a range such as lmr.base=",
     ("lmr.base=0:nan:3",): "is not a range such as",
-    ("lmr.moves=4:1",): "'lmr.moves=4:1': a range goes up, in 2 to 1,000 values",
+    ("lmr.moves=4:1",): "'lmr.moves=4:1' is not a range: it must ascend, with 2 to 1,000 values",
     ("lmr.base=0:99:3",): "lmr.base must be a number from",
     ("null_move.reduction=1:3",): "null_move.reduction changes nothing",
-    ("lmr.base=0:1:3", "late_move_reductions.base=0:1:2"): "the two parameters of a sweep are one",
-    ("lmr.base=0:1:2", "lmr.moves=1:2", "lmr.depth=1:2"): "over one or two parameters, not 3",
+    ("lmr.base=0:1:3", "late_move_reductions.base=0:1:2"): "a sweep needs two different parameters",
+    ("lmr.base=0:1:2", "lmr.moves=1:2", "lmr.depth=1:2"): "a sweep needs 1 or 2 parameters, got 3",
 }
 
 
 @pytest.mark.parametrize("ranges", REFUSED)
 def test_what_makes_no_sense(ranges):
     args = ["lab", "sweep", "tictactoe", *ranges, "--depth", "3", "--from", "15", "--quiet"]
-    result = CliRunner().invoke(main, args)
+    result = run_cutnode(*args)
     assert result.exit_code == 2
     assert REFUSED[ranges] in result.output
     assert result.output.count("\n") == 1
@@ -104,7 +103,7 @@ def test_what_makes_no_sense(ranges):
 
 def test_the_command():
     args = ["lab", "sweep", "tictactoe", "lmr.moves=1:3", "--depth", "5", "--from", "15", "--json"]
-    result = CliRunner().invoke(main, args)
+    result = run_cutnode(*args)
     assert result.exit_code == 0
     assert [row["lmr.moves"] for row in json.loads(result.stdout)["rows"]] == [2, 1, 3]
 

@@ -1,4 +1,4 @@
-"""Studies of theory: counts that formulas and plain searches confirm."""
+"""Studies of theory: counts confirmed by formulas and plain searches."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import functools
 
 import pytest
 from click.testing import CliRunner
+from marks import compiled_only
 from toys import boxes, duel, race
 
 from cutnode import CutnodeError, GameError, alphabeta, load_game
 from cutnode.cli.lab import lab
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.verbs import outcome, play
 from cutnode.lab import minimal
@@ -20,14 +20,14 @@ from cutnode.lab.minimal import expected_leaves, minimal_graph
 from cutnode.lab.searches import SEARCHES
 from cutnode.lab.theory import theory
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 TICTACTOE = load_game("tictactoe").start()
 TREE = load_game("uniform:4x12,random").start()
 
 
 def of(study, **wanted):
-    """The rows with some figures."""
+    """Return the rows with the *wanted* figures."""
     return [row for row in study.rows if wanted.items() <= row.items()]
 
 
@@ -93,9 +93,9 @@ def trees(count):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"widths": ()}, "needs a width, a depth"),
-        ({"depths": (0,)}, r"1\.\.63, not 0"),
-        ({"searches": ("fast",)}, "no search 'fast'; searches are plain, engine"),
+        ({"widths": ()}, "needs at least one width"),
+        ({"depths": (0,)}, r"1\.\.63, got 0"),
+        ({"searches": ("fast",)}, "unknown search 'fast': searches are plain, engine"),
         ({"models": ("sorted",)}, "neither a model"),
     ],
 )
@@ -110,7 +110,7 @@ def test_studies_of_no_theory(options, message):
 @pytest.mark.long
 @pytest.mark.slow
 def test_minimal_tree_of_a_uniform_tree():
-    """Knuth and Moore's, whatever the values; nothing is reached twice, so the graph too."""
+    """Knuth and Moore's formula, whatever the values; no transpositions, so the graph agrees."""
     study = minimal_graph(trees(2), (1, 4, 5), searches=("plain", "exact"))
     for name in ("minimal tree", "minimal graph"):
         rows = of(study, search=name)
@@ -149,7 +149,7 @@ def test_minimal_tree_is_no_smaller_than_a_proof():
         return alphabeta(position, left, soonest=False).value
 
     def fewest(position, left, at_least, at_most):
-        """The nodes of the smallest proof of one bound of the score."""
+        """Return the number of nodes in the smallest proof of one bound of the score."""
         if left == 0 or outcome(position)[0]:
             return 1
         children = [play(position, move) for move in legal_moves(position)]
@@ -185,7 +185,7 @@ def test_games_without_minimal_trees():
     for start, reason in ((race.Position(), "chance"), (duel.Position(), "repetition")):
         with pytest.raises(GameError, match=f"{reason}: its minimal tree"):
             minimal_graph(start, (2,))
-    with pytest.raises(CutnodeError, match="needs a position and a depth"):
+    with pytest.raises(CutnodeError, match="needs at least one position and one depth"):
         minimal_graph([], (2,))
 
 
@@ -206,7 +206,7 @@ def test_commands(command, text):
     assert text in result.output
 
 
-def test_numbers_that_are_none():
+def test_invalid_numbers():
     result = CliRunner().invoke(lab, ["theory", "--widths", "2,x"])
     assert isinstance(result.exception, CutnodeError)
     assert str(result.exception) == "'2,x' is not a list of numbers such as 4,6,8"

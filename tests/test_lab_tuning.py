@@ -1,4 +1,4 @@
-"""Fitting parameters: SPSA, what moves lose, and the command from end to end."""
+"""Fitting parameters: SPSA, the losses of moves, and the command from end to end."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from statistics import pstdev
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 
 from cutnode import CutnodeError, legal_moves, load_game
-from cutnode.cli.main import main
 from cutnode.compiler.jit import jit_enabled
 from cutnode.games import breakthrough, tictactoe, ur
 from cutnode.kernels.techniques import choose
@@ -85,7 +84,7 @@ def test_spsa_stays_where_nothing_changes():
     assert search.mean() == [1.0]
 
 
-# Parameters, and what moves lose
+# Parameters, and the losses of moves
 
 
 def test_parameters_are_those_of_selective_techniques_in_use():
@@ -105,9 +104,13 @@ def test_parameters_by_pattern_and_abbreviation():
     ("cls", "names", "message"),
     [
         (tictactoe.Position, ["lmr.bass"], "did you mean 'late_move_reductions.base'"),
-        (tictactoe.Position, ["lmr.x*"], "no parameter of the search of tictactoe is 'lmr.x*'"),
+        (
+            tictactoe.Position,
+            ["lmr.x*"],
+            "no parameter of the search of tictactoe matches 'lmr.x*'",
+        ),
         (tictactoe.Position, ["null_move.depth"], "tictactoe is searched without null_move"),
-        (tictactoe.Position, [], "there are no parameters to fit"),
+        (tictactoe.Position, [], "no parameters to tune"),
         (ur.Position, None, "no selective technique with parameters"),
     ],
 )
@@ -163,7 +166,7 @@ def test_the_same_seed_finds_the_same(study):
 
 
 class Stopping(Journal):
-    """Keeps so many samples of a study, and then stops it."""
+    """A journal that stops a study after some samples."""
 
     left = 14
 
@@ -174,7 +177,7 @@ class Stopping(Journal):
             raise KeyboardInterrupt
 
 
-def test_a_study_that_was_stopped_goes_on(study, tmp_path):
+def test_a_stopped_study_is_resumed(study, tmp_path):
     path = str(tmp_path / "tune.jsonl")
     stopped = tune(TICTACTOE, SOME, **FEW, progress=Stopping(path))
     assert stopped.stopped and len(stopped.samples) == 14
@@ -275,7 +278,7 @@ def test_pairs_of_a_step_differ_by_positions_and_luck(monkeypatch):
 
 
 class Choosing:
-    """Gives choices whose scores are those of a list."""
+    """A player whose choices have the scores of a list."""
 
     def __init__(self, values):
         self.values = iter(values)
@@ -293,9 +296,9 @@ class Choosing:
     [
         ([600, -600] * 9, 5, 1.0),
         ([-600, 600] * 9, 5, 0.0),
-        ([600, 600] * 9, 9, 0.5),  # both think that they win
+        ([600, 600] * 9, 9, 0.5),  # both think that they are winning
         ([100, 600, -600, 600, -600, 600, -600, 600, -600], 6, 0.0),
-        ([600, 0, 600, 0, 600, 0, 600, 0, 600], 9, 0.5),  # only one thinks so
+        ([600, 0, 600, 0, 600, 0, 600, 0, 600], 9, 0.5),  # only one of them thinks so
         ([None] * 9, 9, 0.5),
     ],
 )
@@ -309,7 +312,7 @@ def test_a_lead_that_both_players_see_ends_a_game(values, plies, score):
 @pytest.mark.parametrize(
     ("constants", "value", "winner"),
     [
-        ({"DECISIVE": True}, 25_000, 0),  # the largest estimate
+        ({"DECISIVE": True}, 25_000, 0),  # the largest evaluation
         ({"DECISIVE": True}, 25_001, 1),
         ({"DECISIVE": False}, 10**6, 0),
         ({"DECISIVE": False, "UNIT": 10}, 49, 0),
@@ -330,7 +333,7 @@ def test_many_turns_of_one_player_decide_nothing():
     assert not any(lead(SimpleNamespace(side=0), choice) for _ in range(9))
 
 
-def test_games_that_were_stopped_go_on(by_games, tmp_path):
+def test_stopped_games_are_resumed(by_games, tmp_path):
     path = str(tmp_path / "games.jsonl")
 
     class Early(Stopping):
@@ -345,7 +348,7 @@ def test_games_that_were_stopped_go_on(by_games, tmp_path):
 @pytest.mark.skipif(not can_plot(), reason="needs matplotlib")
 def test_games_are_drawn_as_values(by_games):
     svg, caption = inline_plot(by_games, draw)
-    assert "svg" in svg and "how far they are from the default" in caption
+    assert "svg" in svg and "distance from the default" in caption
 
 
 @pytest.mark.skipif(not can_plot(), reason="needs matplotlib")
@@ -357,11 +360,11 @@ def test_it_can_be_drawn(study):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"iterations": 0}, "a number of iterations is at least 1, not 0"),
-        ({"pairs": -1}, "a number of pairs is at least 0, not -1"),
-        ({"least_elo": 0.0}, "the least Elo is above 0, not 0"),
-        ({"workers": 0}, "workers, not 0"),
-        ({"by": "luck"}, "settings are fitted by moves or games, not by 'luck'"),
+        ({"iterations": 0}, "a number of iterations must be at least 1, got 0"),
+        ({"pairs": -1}, "a number of pairs must be at least 0, got -1"),
+        ({"least_elo": 0.0}, "least_elo must be positive and finite, got 0"),
+        ({"workers": 0}, "workers must be 1..256, got 0"),
+        ({"by": "luck"}, "tuning is by moves or games, got 'luck'"),
     ],
 )
 def test_options_that_make_no_sense(options, message):
@@ -379,33 +382,29 @@ def test_too_few_positions():
 # The command
 
 
-def run(*words):
-    return CliRunner().invoke(main, list(map(str, words)))
-
-
 def test_the_command_and_its_file(tmp_path):
     out = tmp_path / "tuned.json"
     words = ("--positions", 6, "--plies", "1:4", "--parameters", "lmr.*", "--nodes", 50)
     words = (*words, "--iterations", 2, "--pairs", 0, "--workers", 1)
-    result = run("lab", "tune", "tictactoe", *words, "--out", out)
+    result = run_cutnode("lab", "tune", "tictactoe", *words, "--out", out)
     assert result.exit_code == 0, result.output
     found = tuned_parameters(read_study(out))
     assert found and all(name.startswith("late_move_reductions.") for name in found)
-    assert run("search", "tictactoe", "--depth", 3, "--set", f"@{out}").exit_code == 0
+    assert run_cutnode("search", "tictactoe", "--depth", 3, "--set", f"@{out}").exit_code == 0
 
 
 def test_the_command_by_games(tmp_path):
     out = tmp_path / "games.json"
     words = ("--positions", 4, "--plies", "1:4", "--parameters", "lmr.*", "--nodes", 50)
     words = (*words, "--by", "games", "--iterations", 1, "--pairs", 0, "--workers", 1)
-    result = run("lab", "tune", "tictactoe", *words, "--out", out)
+    result = run_cutnode("lab", "tune", "tictactoe", *words, "--out", out)
     assert result.exit_code == 0, result.output
     assert read_study(out).settings["by"] == "games"
 
 
 def test_a_file_without_parameters(tmp_path):
     other = tmp_path / "parameters.json"
-    assert run("lab", "parameters", "--out", other).exit_code == 0
+    assert run_cutnode("lab", "parameters", "--out", other).exit_code == 0
     for path, message in ((other, "no tuned parameters"), (tmp_path / "none.json", "cannot be")):
-        result = run("search", "tictactoe", "--depth", 3, "--set", f"@{path}")
+        result = run_cutnode("search", "tictactoe", "--depth", 3, "--set", f"@{path}")
         assert result.exit_code == 2 and message in result.stderr

@@ -1,4 +1,4 @@
-"""The layout of rooms holds: what imports what, and how much stands in one function."""
+"""The layers of rooms hold: which rooms import which, and how long functions are."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ FLOORS = [
     {"service"},
     {"cli"},
 ]
-"""The rooms of the engine from the lowest floor up: a room imports nothing of a higher floor."""
+"""The rooms of the engine by floor, lowest first: no room imports from a higher floor."""
 
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
 MOST_LINES = 250
-"""Lines of the longest function."""
+"""The most lines in a function."""
 
 PROGRAMS = {
     *("cutnode.games.chess.tuning", "cutnode.games.chess.uci"),
     *("cutnode.games.othello.nboard", "cutnode.games.othello.training"),
 }
-"""Modules beside a game's rules that are programs: protocols, and trainers of evaluations."""
+"""Modules in a game's folder that are programs: protocols, and trainers of evaluations."""
 
 
 def name_of(path, folder):
@@ -54,9 +54,9 @@ SOURCES = {
 
 
 def imports_of(name):
-    """The modules of the project that a module imports anywhere: for types and in functions, too.
+    """Return the project's modules that a module imports, including in functions and for types.
 
-    ``from cutnode import search`` names the package; its names are looked up when they are used.
+    ``from cutnode import search`` counts as the package, which looks up names when they are used.
     """
     found = set()
     package = name if SOURCES[name].name == "__init__.py" else name.rpartition(".")[0]
@@ -76,7 +76,7 @@ IMPORTS = {name: imports_of(name) for name in SOURCES}
 
 
 def circles():
-    """The strongly connected components of more than one module (Tarjan's algorithm)."""
+    """Return the strongly connected components of more than one module (Tarjan's algorithm)."""
     index, low, stack, found = {}, {}, [], set()
 
     def visit(name):
@@ -100,11 +100,11 @@ def circles():
 
 
 def floor_of(name):
-    """The floor of a module: games stand above the engine, and its ``__main__`` is a command."""
+    """Return a module's floor: games stand above the engine, and its ``__main__`` is a command."""
     room = name.split(".")[1]
     if room == "games":
         return len(FLOORS)
-    return FLOOR[{"__main__": "cli", "hooks": "kernels"}.get(room, room)]
+    return FLOOR[{"__main__": "cli", "cells": "contract", "hooks": "kernels"}.get(room, room)]
 
 
 def test_every_room_has_a_floor():
@@ -129,7 +129,7 @@ def test_no_room_imports_anything_of_a_higher_floor():
 
 
 def test_rules_import_nothing_above_the_compiler():
-    """A game never imports a kernel; programs beside its rules may."""
+    """A game never imports a kernel; the programs in its folder may."""
     importing = {
         name
         for name, imported in IMPORTS.items()
@@ -140,7 +140,7 @@ def test_rules_import_nothing_above_the_compiler():
 
 
 def run(program):
-    """What a program prints, as JSON, in a process of its own."""
+    """Return the JSON that a program prints in a separate process."""
     output = subprocess.check_output(
         [sys.executable, "-W", "error", "-c", f"import json, sys\n{program}"], text=True, cwd=ROOT
     )
@@ -163,7 +163,7 @@ def test_rules_load_neither_kernels_nor_searches():
 
 
 def test_names_are_of_one_kind():
-    """``cutnode.search`` is a module, before and after what can be called by that name is used."""
+    """``cutnode.search`` is a module, before and after the function of that name is used."""
     kinds = run(
         "import cutnode\n"
         "from cutnode import *\n"

@@ -1,4 +1,4 @@
-"""Matches: statistics beside published and hand-computed figures, openings, games, processes."""
+"""Matches: statistics compared with published figures, openings, games, processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from toys import boxes, duel, race
 
 from cutnode import (
@@ -29,7 +29,6 @@ from cutnode import (
     match,
     play_game,
 )
-from cutnode.cli.main import main
 from cutnode.playing.elo import elo_difference, expected_score, mean_and_error
 from cutnode.playing.matches import MatchResult, make_openings
 
@@ -102,7 +101,7 @@ def test_likelihood_ratio_is_near_its_approximation():
 
 
 def test_mean_and_error_by_hand():
-    """Two pairs of 1 and two of 2 points: mean 3/4, variance 1/16, of the mean 1/64."""
+    """Two pairs of 1 and two of 2 points: mean 3/4, variance 1/16, variance of the mean 1/64."""
     assert mean_and_error((0, 0, 2, 0, 2)) == (0.75, 0.125)
     result = result_of((0, 0, 2, 0, 2))
     assert (result.score, result.games) == (0.75, 8)
@@ -124,7 +123,7 @@ def test_equal_pairs_have_no_error_bars():
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert (data["score"], data["elo"], data["elo_low"], data["los"]) == (1.0, None, None, None)
     assert "too few for error bars" in str(result)
-    low, high = result.score_interval  # of 5 tries that succeeded (Wilson)
+    low, high = result.score_interval  # of 5 successes in 5 trials (Wilson)
     assert (low, high) == (pytest.approx(5 / (5 + 1.959964**2)), 1.0)
     assert result_of((0, 0, 2, 0, 2)).score_interval == pytest.approx((0.505, 0.995), abs=1e-3)
     nothing = result_of((0, 0, 0, 0, 0))
@@ -147,8 +146,8 @@ def test_bounds_of_the_test():
 @pytest.mark.parametrize(
     "numbers", [(5, 0), (0, 0), (0, math.inf), (0, 1e9), (0, 5, 0), (0, 5, 0.05, 1)]
 )
-def test_tests_that_are_none(numbers):
-    with pytest.raises(CutnodeError, match=r"elo0 less than elo1|odds of an error"):
+def test_invalid_tests(numbers):
+    with pytest.raises(CutnodeError, match=r"elo0 must be less than elo1|alpha and beta must be"):
         Sprt(*numbers)
 
 
@@ -168,7 +167,7 @@ def test_openings_are_distinct_open_and_the_same_each_time():
 
 
 def test_too_few_openings():
-    with pytest.raises(CutnodeError, match=r"9 distinct openings of 1 plies were found, and 10"):
+    with pytest.raises(CutnodeError, match=r"9 distinct openings of 1 plies were found, but 10"):
         make_openings(GAME, 10, 1, seed=0)
 
 
@@ -215,7 +214,7 @@ def test_processes_do_not_change_the_result():
 
 
 def test_failure_in_a_process_is_the_callers(tmp_path):
-    """A game that says too little of its length; its moves are found to the end."""
+    """A game with too small a MAX_PLIES; its moves are found up to the end."""
     source = (ROOT / "games" / "tictactoe.py").read_text()
     path = tmp_path / "odd_tictactoe.py"
     path.write_text(source.replace("return str(move + 1)", "raise GameError('no text')"))
@@ -254,7 +253,7 @@ def test_repetition_and_length_are_draws():
     assert "by repetition" in str(result)
     short = match(GAME, "random", "random", pairs=2, plies=1, most_plies=3)
     assert (short.endings["plies"], short.draws) == (4, 4)
-    assert "4 as they were too long" in str(short)
+    assert "4 at the ply limit" in str(short)
 
 
 def test_decided_match_ends_early():
@@ -278,8 +277,8 @@ def test_interrupted_match_keeps_whole_pairs():
 
 def test_progress_for_a_log():
     words = ["match", "tictactoe", "random", "random", "--pairs", "3"]
-    assert CliRunner().invoke(main, words).stderr == ""
-    *_, last = CliRunner().invoke(main, [*words, "--progress"]).stderr.splitlines()
+    assert run_cutnode(*words).stderr == ""
+    *_, last = run_cutnode(*words, "--progress").stderr.splitlines()
     assert re.fullmatch(r"cutnode: \d won, \d drawn, \d lost, pairs, 3 of 3, \d+ s", last)
 
 
@@ -296,7 +295,7 @@ def test_a_script_without_a_guard_is_told_so(tmp_path):
     run = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert run.stderr.count("Traceback") == 1
     assert run.stderr.splitlines()[-1].endswith(
-        "each process imports the script, which asks for processes again: put its calls below "
+        "each process imports the script, which starts processes again: put its calls below "
         "if __name__ == '__main__':"
     )
 
@@ -308,7 +307,7 @@ def test_a_script_on_standard_input_has_processes():
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
 def test_ctrl_c_reaches_all_processes():
-    """As at a terminal: those that play leave it to the one that waits."""
+    """As at a terminal: the playing processes leave it to the waiting one."""
 
     def progress(result):
         if result.games == 100:
@@ -334,10 +333,8 @@ def test_games_are_kept_if_a_process_is_killed(tmp_path, monkeypatch):
 
     monkeypatch.setattr("cutnode.cli.match.tally", lambda now: killing(now) or "")
     words = ("--plies", "0", "--pairs", "50000", "--processes", "2", "--record", str(file))
-    result = CliRunner().invoke(main, ["match", "tictactoe", "random", "random", *words, "--json"])
-    assert (
-        result.exit_code == 2 and "a process ended before its time (exit code -9)" in result.stderr
-    )
+    result = run_cutnode("match", "tictactoe", "random", "random", *words, "--json")
+    assert result.exit_code == 2 and "a process ended unexpectedly (exit code -9)" in result.stderr
     shown = json.loads(result.stdout)
     assert shown["reason"] == "interrupted"
     assert 20 <= shown["details"]["games"] == len(file.read_text().splitlines()) < 1000
@@ -347,27 +344,21 @@ def test_games_are_kept_if_a_process_is_killed(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"pairs": 0}, "a number of pairs is at least 1"),
-        ({"plies": -1}, "a number of plies is at least 0"),
-        ({"processes": 0}, "a number of processes is at least 1"),
-        ({"most_plies": 0}, "a limit of plies is at least 1"),
-        ({"seed": "x"}, "a seed is a whole number"),
-        ({"pairs": 2, "openings": [GAME.start()]}, "2 pairs need as many openings"),
-        ({"openings": [GAME.parse("14253")]}, "where the game goes on, not xxx/oo./..."),
+        ({"pairs": 0}, "pairs must be at least 1"),
+        ({"plies": -1}, "plies must be at least 0"),
+        ({"processes": 0}, "processes must be at least 1"),
+        ({"most_plies": 0}, "most_plies must be at least 1"),
+        ({"seed": "x"}, "a seed must be a whole number"),
+        ({"pairs": 2, "openings": [GAME.start()]}, "2 pairs need 2 openings, got 1"),
+        ({"openings": [GAME.parse("14253")]}, "cannot be a finished game, got xxx/oo./..."),
     ],
 )
-def test_matches_that_are_none(options, reason):
+def test_invalid_matches(options, reason):
     with pytest.raises(CutnodeError, match=reason):
         match(GAME, "random", "random", **options)
 
 
 # The command
-
-
-def run_cutnode(*args):
-    result = CliRunner().invoke(main, [str(arg) for arg in args])
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
 
 
 def test_command_prints_the_result(tmp_path):
@@ -399,8 +390,8 @@ def test_command_prints_json_and_reads_openings(tmp_path):
     ("args", "reason"),
     [
         (("random", "magic"), "there is no setting 'magic'"),
-        (("random", "random", "--elo0", 1), "--elo0 and --elo1 go together"),
-        (("random", "random", "--elo0", 1, "--elo1", 0), "elo0 less than elo1"),
+        (("random", "random", "--elo0", 1), "--elo0 and --elo1 need each other"),
+        (("random", "random", "--elo0", 1, "--elo1", 0), "elo0 must be less than elo1"),
         (("random", "random", "--elo0", 0, "--elo1", 1e9), "-2000<=x<=2000"),
         (("random", "random", "--elo0", "nan", "--elo1", 9), "nan is not a finite number"),
         (("random", "random", "--alpha", 7), "0<x<0.5"),

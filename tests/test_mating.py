@@ -1,4 +1,4 @@
-"""Forced wins: the fewest moves, no win that is none, proofs, limits, and the command."""
+"""Forced wins: the fewest moves, no false wins, proofs, limits, and the command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from data import SETS
 from toys import boxes, duel, nim, race
 
@@ -26,7 +26,6 @@ from cutnode import (
     load_game,
     prove_win,
 )
-from cutnode.cli.main import main
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.derived import recurs
 from cutnode.contract.loading import plain_copy
@@ -51,18 +50,18 @@ compiled_chess = load_game("chess")
 
 @pytest.fixture(scope="module")
 def prover():
-    """For chess in plain Python."""
+    """A prover for chess in plain Python."""
     return Prover(chess.Position, table=8)
 
 
 @pytest.fixture(scope="module")
 def compiled_prover():
-    """For chess, compiled."""
+    """A prover for compiled chess."""
     return Prover(compiled_chess, table=8)
 
 
 def is_won(position, plies, attacking=True, line=()):
-    """Whether the attacker wins within so many plies, by trying everything: the definition."""
+    """Return whether the attacker wins within *plies*, by exhaustive search: the definition."""
     over, value = outcome(position)
     if over:
         return value > 0 if attacking else value < 0
@@ -79,7 +78,7 @@ def fewest(position, most):
 
 
 def random_positions(game, plies, count, seed):
-    """Some of so many plies that are not over, each once."""
+    """Return distinct positions after *plies* random plies that are not over."""
     random, found = Random(seed), {}
     for _ in range(20 * count):
         position = game.start()
@@ -91,7 +90,7 @@ def random_positions(game, plies, count, seed):
 
 
 def agree(positions, most):
-    """See that all positions have the fewest moves by definition, and right proofs; count them."""
+    """Check all positions: the fewest moves by definition, and right proofs; count the wins."""
     prover = Prover(positions[0], table=1)
     counts = dict.fromkeys([None, *range(1, most + 1)], 0)
     for position in positions:
@@ -109,7 +108,7 @@ def agree(positions, most):
 
 
 def check_line(result):
-    """The line is legal and ends with the win, no sooner and no later than is said."""
+    """Check that the line is legal and ends with the win, neither sooner nor later than stated."""
     position = result.position
     for move in result.pv:
         assert move in legal_moves(position)
@@ -118,7 +117,7 @@ def check_line(result):
     assert over and (value < 0 if len(result.pv) % 2 else value > 0)
 
 
-# Against the definition
+# Compared with the definition
 
 
 def test_tictactoe():
@@ -128,14 +127,14 @@ def test_tictactoe():
 
 
 def test_a_race_of_pawns():
-    """Breakthrough: most wins take more moves than are asked for."""
+    """Breakthrough: most wins take more moves than the limit."""
     game = load_game("breakthrough:4x5", plain=True)
     counts = agree(random_positions(game, range(6, 20), 40, seed=2), 3)
     assert min(counts[None], counts[1], counts[2]) > 1
 
 
 def test_nim_in_both_forms():
-    """In the misere form the other's last move may be the one that loses."""
+    """In the misere form, the opponent's last move may be the losing one."""
     game = plain_copy(nim)
     texts = ("1/2", "1/2/3", "2/2/1", "1/1/1", "3/1", "1/1 misere", "1/2/2 misere", "2/1 misere")
     agree([game.parse_position(text) for text in texts], 5)
@@ -171,7 +170,7 @@ SQUARES = range(64)
 
 
 def steps(square, directions, most):
-    """The squares from one on in each direction, ray by ray."""
+    """Return the squares in each direction from a square, ray by ray."""
     for file, rank in directions:
         ray = [(square % 8 + n * file, square // 8 + n * rank) for n in range(1, most + 1)]
         yield [8 * y + x for x, y in ray if 0 <= x < 8 and 0 <= y < 8]
@@ -183,15 +182,15 @@ def beside(square):
 
 @cache
 def retrograde(directions):
-    """The moves to mate with a king and a piece against a king, the piece's side to move.
+    """Return the moves to mate with king and piece against king, with the piece's side to move.
 
-    An array by the squares of king, piece, and bare king: 0 where there is no win or no such
-    position.  Found backwards from the mates, by nothing of the engine.
+    The array is indexed by the squares of king, piece, and bare king: 0 for no win or no such
+    position.  It is computed backwards from the mates, without the engine.
     """
     near = np.zeros((64, 64), bool)
     for square in SQUARES:
         near[square, [square, *beside(square)]] = True
-    seen = np.zeros((64, 64, 64), bool)  # by king, piece, target
+    seen = np.zeros((64, 64, 64), bool)  # indexed by king, piece, target
     for piece in SQUARES:
         for ray in steps(piece, directions, 7):
             for king in SQUARES:
@@ -199,7 +198,7 @@ def retrograde(directions):
                 seen[king, piece, free] = True
     legal = ~near[:, None, :] & ~np.eye(64, dtype=bool)[:, :, None]
     legal &= ~np.eye(64, dtype=bool)[None, :, :]
-    to_move = legal & ~seen  # of the strong side: the other is not in check
+    to_move = legal & ~seen  # with the strong side to move, the other side is not in check
     won = np.zeros((64, 64, 64), np.int64)
     lost = np.zeros((64, 64, 64), bool)
     for count in range(1, 40):
@@ -208,9 +207,9 @@ def retrograde(directions):
         some = seen.copy()  # in check, or able to move
         for bare in SQUARES:
             for target in beside(bare):
-                # A king that steps aside does not hide the target from the piece.
+                # A king that steps along the line does not hide its square from the piece.
                 safe = ~near[:, None, target] & ~seen[:, :, target]
-                safe[:, target] = ~near[:, target]  # the piece is taken
+                safe[:, target] = ~near[:, target]  # the piece is captured
                 answered = won[:, :, target] > 0
                 answered[:, target] = False
                 lost[:, :, bare] &= ~safe | answered
@@ -242,7 +241,7 @@ def ending(king, letter, piece, bare):
 
 
 def split(rank):
-    """The letters of a rank, and its gaps."""
+    """Return the letters of a rank, and its gaps."""
     return (
         rank.replace("K", " K ").replace("k", " k ").replace("Q", " Q ").replace("R", " R ").split()
     )
@@ -253,7 +252,7 @@ def split(rank):
     ("letter", "directions", "longest"), [("Q", QUEEN_STEPS, 10), ("R", ROOK_STEPS, 16)]
 )
 def test_endings_of_two_pieces_and_one(compiled_prover, letter, directions, longest):
-    """Queen and rook mate in 10 and 16 moves at most, as is well known."""
+    """Queen and rook mate in at most 10 and 16 moves, as is well known."""
     won = retrograde(directions)
     assert won.max() == longest
     most = 5 if jit_enabled() else 1
@@ -314,7 +313,7 @@ def test_promotion_to_less(prover):
 
 
 def test_capture_in_passing(prover):
-    """After Nd4 e5 nothing else mates than the capture of a pawn that has made two steps."""
+    """After Nd4 e5, only the en passant capture of the pawn's double step mates."""
     position = parse_position("1R6/3kp3/8/2PN1P2/8/1N6/8/5K2 w - - 0 1")
     result = prover.prove(position, 2, proof=True)
     assert result.moves == fewest(position, 2) == 2
@@ -329,7 +328,7 @@ def test_capture_in_passing(prover):
 
 @pytest.mark.parametrize(("clock", "moves"), [(0, 2), (97, 2), (98, None), (99, None), (120, None)])
 def test_fifty_moves(prover, clock, moves):
-    """The mate goes before the draw, and whoever asks at a draw wants to know how play goes on."""
+    """The mate precedes the draw; a query at a draw asks how play could continue."""
     position = parse_position(f"7k/8/5K2/8/8/8/8/4Q3 w - - {clock} 90")
     assert prover.prove(position, 2).moves == moves == fewest(position, 2)
     mate = parse_position(f"7k/8/6K1/8/8/8/8/4Q3 w - - {clock} 90")
@@ -343,7 +342,7 @@ def test_stalemate_and_bare_pieces_are_no_wins(prover):
 
 
 def test_positions_of_the_game_before(prover):
-    """What has been there twice is a draw, so a win must go round it."""
+    """A position that has occurred twice is a draw, so a win must avoid it."""
     position = parse_position("7k/8/5K2/8/8/8/8/4Q3 w - - 20 90")
     wins = [m for m in legal_moves(position) if prover.prove(position, 2, among=[m]).moves]
     reached = [play(position, move) for move in wins]
@@ -419,7 +418,7 @@ def test_results_are_values(prover):
     assert "wins in 2 moves" in str(result)
 
 
-# Limits, and what is refused
+# Limits and refusals
 
 
 def test_limits(prover):
@@ -448,7 +447,7 @@ def test_a_limit_may_end_the_proof_when_the_win_is_known(prover):
 
 
 def test_stopped_from_outside(prover):
-    """From the start nothing is won for long, and a search of 32 moves never ends."""
+    """At the start there is no quick win, and a search of 32 moves never ends."""
     stop = threading.Event()
     told = []
     timer = threading.Timer(0.3, stop.set)
@@ -508,14 +507,8 @@ def test_what_is_refused(prover):
 # The command
 
 
-def run_cutnode(*args, stdin=""):
-    result = CliRunner().invoke(main, ["mate", *args], input=stdin)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
-
-
 def test_command_shows_the_proof():
-    result = run_cutnode("chess", MATE_IN_2, "--moves", "2", "--proof")
+    result = run_cutnode("mate", "chess", MATE_IN_2, "--moves", "2", "--proof")
     assert result.exit_code == 0
     assert "wins in 2 moves" in result.output
     assert "proof  8 positions, verified" in result.output
@@ -524,7 +517,7 @@ def test_command_shows_the_proof():
 
 
 def test_command_as_data():
-    result = run_cutnode("chess", MATE_IN_2, "--moves", "2", "--proof", "--json")
+    result = run_cutnode("mate", "chess", MATE_IN_2, "--moves", "2", "--proof", "--json")
     data = json.loads(result.output)
     assert (data["details"]["win_in"], data["move"]) == (2, "Ra6")
     assert len(data["details"]["proof"]["positions"]) == 8
@@ -532,7 +525,7 @@ def test_command_as_data():
 
 def test_command_reads_files():
     lines = f"{MATE_IN_2} ; a problem\n# nothing\nk7/8/8/8/8/8/8/K6R w - - 0 1\n"
-    result = run_cutnode("chess", "--moves", "2", "--file", "-", stdin=lines)
+    result = run_cutnode("mate", "chess", "--moves", "2", "--file", "-", stdin=lines)
     first, second = (line.split()[6:8] for line in result.output.splitlines())
     assert (first, second, result.exit_code) == (["2", "Ra6"], ["-", "-"], 0)
 
@@ -548,6 +541,6 @@ def test_command_reads_files():
     ],
 )
 def test_command_ends_with_a_code(args, code, message):
-    result = run_cutnode(*args)
+    result = run_cutnode("mate", *args)
     assert result.exit_code == code
     assert message in result.output + result.stderr

@@ -47,7 +47,7 @@ def texts(position, moves):
 
 @pytest.mark.parametrize("variant", QUICK)
 def test_small_boards(variant):
-    """In plain Python, which takes less than to compile the solver."""
+    """In plain Python, which takes less time than compiling the solver."""
     assert solve(load_game(f"mnk:{variant}", plain=True).start()).value == BOARDS[variant]
 
 
@@ -60,7 +60,7 @@ def test_boards(variant):
 
 
 def positions_of(variant):
-    """All positions that can be reached, the later ones first."""
+    """Return all reachable positions, the later ones first."""
     layers = [{start(variant)}]
     while layers[-1]:
         layers.append({play(p, move) for p in layers[-1] for move in legal_moves(p)})
@@ -69,7 +69,7 @@ def positions_of(variant):
 
 @pytest.mark.parametrize("variant", ["3x3x3", "3x2x2", "5x2x3", "6x1x3"])
 def test_all_positions(variant):
-    """What bounds, candidates and the like claim about every position of a small board."""
+    """The claims of bounds, candidates and similar verbs about all positions of a small board."""
     values, classes, keys = {}, {}, {}
     for position in positions_of(variant):
         over, value = outcome(position)
@@ -92,7 +92,7 @@ def test_all_positions(variant):
 
 
 def longest_line(rows, player):
-    """The most stones of a player in a line."""
+    """Return the most stones of a player in a line."""
     found = 0
     for row in range(len(rows)):
         for column in range(len(rows[0])):
@@ -120,10 +120,10 @@ def test_the_end_of_a_game(position):
 @pytest.mark.parametrize(
     ("board", "interval"),
     [
-        ("......./......./.xxxx../......./oooo...", (1, 1)),  # a line at hand
-        ("......./......./.xxxx../o....../oo..o.x", (-1, -1)),  # two of the opponent
-        ("......./......./..xxx../......./oo..o..", (1, 1)),  # a four open at both ends
-        ("......./......./.oxxx../......./oo.....", (-1, 1)),  # of which one end is closed
+        ("......./......./.xxxx../......./oooo...", (1, 1)),  # an immediate line
+        ("......./......./.xxxx../o....../oo..o.x", (-1, -1)),  # two of the opponent's
+        ("......./......./..xxx../......./oo..o..", (1, 1)),  # an open four next
+        ("......./......./.oxxx../......./oo.....", (-1, 1)),  # with one end closed
         ("......./......./..xxx../......./oo.....", (-1, 1)),  # which has answers
     ],
 )
@@ -139,7 +139,7 @@ def test_a_four_leaves_one_move():
 
 
 def test_answers_to_an_open_three():
-    """Next to it: from further away, x makes a four open at both ends on the other side."""
+    """Adjacent to it: from further away, x makes an open four on the other side."""
     position = parse_position(
         "........./........./..xxx..../........./........./oo...o.../........x", "9x7x5"
     )

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search: proofs that hold, estimates that converge, one search both ways."""
+"""Monte Carlo tree search: sound proofs, converging estimates, the same search both ways."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ compiled_too = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled
 TICTACTOE = load_game("tictactoe")
 PLAIN = load_game("tictactoe", plain=True)
 SMALL = 16 << 20
-"""Bytes for a tree."""
+"""The bytes for a tree."""
 
 
 def mcts(position, playouts, **options):
@@ -37,7 +37,7 @@ def sign(number):
 
 
 def random_position(start, plies, dice):
-    """The position after up to so many random moves and events, before the game is over."""
+    """Return the position after at most *plies* random moves and outcomes, before the end."""
     position = start
     for _ in range(dice.randrange(plies)):
         following = random_step(position, dice)
@@ -48,7 +48,7 @@ def random_position(start, plies, dice):
 
 
 def holds(result, value):
-    """Whether what a search has proven agrees with a value."""
+    """Return whether a search's proof agrees with a value."""
     if not result.lower <= value <= result.upper:
         return False
     if not result.proven:
@@ -72,7 +72,7 @@ def test_what_is_proven_is_true(name):
         result = mcts(position, 150, seed=number)
         assert holds(result, value), (position, result)
         proven += result.proven
-    assert proven >= 3 or name == "toys.duel"  # it does not say what a win is worth at most
+    assert proven >= 3 or name == "toys.duel"  # it does not declare the largest value of a win
 
 
 @compiled_too
@@ -99,7 +99,7 @@ SMALL_GAMES = [
 @pytest.mark.parametrize("selection", ["uct", "puct"])
 @pytest.mark.parametrize("name", SMALL_GAMES)
 def test_proofs_of_ten_thousand_positions(name, selection):
-    """All together; a proof has to be one, also where the tree was used before."""
+    """All positions share a tree; every proof must be right, even where the tree was in use."""
     game = load_game(name)
     dice = Random(name)
     search = MonteCarlo(game, memory=SMALL, selection=selection)
@@ -115,7 +115,7 @@ def test_proofs_of_ten_thousand_positions(name, selection):
             if result.best_move is None or outcome(play(position, result.best_move))[0]:
                 break
             position = play(position, result.best_move)
-    # Of a duel few are ever proven, and fewer where its estimate says what to look at.
+    # Few duels are ever proven, and fewer where the evaluation directs the search.
     least = {"uct": 50, "puct": 25}[selection] if name == "toys.duel" else 100
     assert proven > least
 
@@ -159,7 +159,7 @@ def test_a_game_of_chance_comes_near_its_expectation():
 
 
 def twin(name, position):
-    """The same position in the plain copy of its game."""
+    """Return the same position in the plain copy of its game."""
     return type(load_game(name, plain=True).start())(*position)
 
 
@@ -182,7 +182,7 @@ def test_every_option_finds_the_move(name, options):
     assert holds(result, solve(position).value)
 
 
-# One search both ways
+# The same search both ways
 
 
 @compiled_too
@@ -234,7 +234,7 @@ def test_plain_python_grows_the_same_trees(name):
 @pytest.mark.long
 @compiled_too
 def test_plain_python_grows_the_same_tree_of_results():
-    """Where a game draws the result of random play at once."""
+    """Where a game draws the result of random play directly."""
     results = [
         mcts(load_game("hex:5", plain=plain).start(), 150, seed=5, rollouts="uniform")
         for plain in (False, True)
@@ -281,7 +281,7 @@ def test_the_seed_decides():
 
 
 def test_all_moves_are_tried_where_values_are_points():
-    """What an untried move is taken for is in the unit of the values that playouts have shown."""
+    """An untried move's initial value is in the unit of the values that playouts have shown."""
     start = load_game("kalah", plain=True).start()
     result = cutnode.search(start, engine="mcts", playouts=600, memory=20_000_000, seed=5)
     assert min(move.visits for move in result.moves) > 0
@@ -318,7 +318,7 @@ def test_the_tree_of_chosen_moves_is_not_used_again():
 
 
 def test_proofs_by_repetition_are_not_kept():
-    """They depend on what was played before."""
+    """They depend on the earlier moves."""
     game = load_game("toys.duel", plain=True)
     search = MonteCarlo(game, memory=SMALL)
     position = game.start()
@@ -418,7 +418,7 @@ def test_results_print_and_convert():
     assert data["statistics"]["playouts_per_second"] > 0
 
 
-# Where it runs
+# Interfaces
 
 
 def test_an_engine_searches_by_playouts():
@@ -513,15 +513,15 @@ def test_engines_are_told_apart():
         MonteCarlo(PLAIN, memory=SMALL).search(boxes.start(), playouts=10)
 
 
-# What is printed
+# Printed results
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--playouts", "9"], "--playouts limits Monte Carlo tree search: say --engine mcts"),
+        (["--playouts", "9"], "--playouts limits Monte Carlo tree search: add --engine mcts"),
         (["--engine", "mcts", "--depth", "3"], "--engine mcts takes --playouts, --nodes or"),
-        (["--engine", "auto", "--playouts", "5"], "say --engine mcts"),
+        (["--engine", "auto", "--playouts", "5"], "add --engine mcts"),
         (["--engine", "auto", "--nodes", "5"], "--engine auto needs --seconds"),
     ],
 )

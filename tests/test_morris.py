@@ -1,4 +1,4 @@
-"""Morris games: moves by the rules' own words, symmetry, all positions, notation."""
+"""Morris games: moves by the rules in words, symmetry, all positions, notation."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ VARIANTS = ("nine", "lasker", "morabaraba", "six", "six-4,flying", "three")
 
 
 def named_points(position):
-    """The men on the board, ``w`` and ``b``, by the names of their points."""
+    """Return the men on the board, ``w`` and ``b``, by the names of their points."""
     board = text_of(position).split()[0].replace("/", "")
     return {name: man for name, man in zip(position.NAMES, board, strict=True) if man != "."}
 
 
 def lines_of(position):
-    """The mills of a board, as the rules draw them: three points in a row or a column."""
+    """Return the mills of a board, as the rules draw them: three points in a row or a column."""
     places = {name: ("abcdefg".index(name[0]), int(name[1]) - 1) for name in position.NAMES}
     near = {tuple(sorted((position.NAMES[a], position.NAMES[b]))) for a, b in position.CELLS.lines}
     found = set()
@@ -84,7 +84,7 @@ def test_boards(variant, shape):
 
 
 def moves_by_words(position):
-    """All moves by the rules' own words, as texts."""
+    """Return all moves by the rules in words, as texts."""
     men, (mills, near) = named_points(position), lines_of(position)
     mine, theirs = "bw" if position.second else "wb"
     on_board = [name for name, man in men.items() if man == mine]
@@ -120,7 +120,7 @@ def moves_by_words(position):
 
 
 def lost(position):
-    """Whether the mover has lost by too few men, or by a line."""
+    """Return whether the mover has lost, with too few men or against a line."""
     men, (mills, _) = named_points(position), lines_of(position)
     mine, theirs = "bw" if position.second else "wb"
     if position.LINE_WINS:
@@ -149,7 +149,7 @@ def test_moves(variant):
 
 
 def random_board(dice, variant):
-    """Men anywhere, often none in hand and few on the board."""
+    """Return men anywhere, often with none in hand and few on the board."""
     cls = morris.ruleset.of(variant)
     points = [1 << point for point in cls.POINTS]
     dice.shuffle(points)
@@ -194,7 +194,7 @@ def test_moves_change_the_board(position):
         ("nine", "w../.w./.../b...../bbb/.../... white", -1),  # two men left
         ("nine", "w../.w./.../b...../bbb/.../... white 1 0", None),
         ("nine", "wb./.../.../w...../.../.../wb. black", -1),
-        ("nine", "wbw/.../.../b....b/.../.../wbw white", -1),  # no way out
+        ("nine", "wbw/.../.../b....b/.../.../wbw white", -1),  # no legal move
         ("six", "wbw/.../b..b/.../wbw white", -1),
         ("three", "www/b.b/..b black", -1),
         ("three", "wbw/.wb/..b black", None),
@@ -214,7 +214,7 @@ def test_a_full_board_is_a_draw():
 
 
 def graph(first):
-    """All positions that can be reached, and what moves lead to; players do not matter."""
+    """Return all reachable positions and their successors; players do not matter."""
     found, new = {}, [first._replace(second=False)]
     while new:
         position = new.pop()
@@ -227,7 +227,7 @@ def graph(first):
 
 
 def distances(children):
-    """Plies to the end of all positions that are won or lost, by sweeps; losses have even ones."""
+    """Return the plies to the end of all decided positions, by sweeps; losses have even ones."""
     known = {position: 0 for position in children if outcome(position)[0]}
     before = -1
     while len(known) > before:
@@ -263,7 +263,7 @@ def test_three_mens_morris():
 
 @given(reached("morris"))
 def test_images(position):
-    """Turned boards have the same class, and moves of the one are moves of the other."""
+    """Symmetric boards have the same class, and corresponding moves."""
     dice = Random(key(position))
     number = dice.randrange(SYMMETRIES)
     turned = image(position, position.mine | position.theirs << 32, number)
@@ -296,7 +296,7 @@ def test_numbers_of_nine_mens_morris():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_numbers_of_positions(variant):
-    """Some of all layers, of which a few are holes, and positions of random games."""
+    """Some indices of all layers, a few of which are holes, and positions of random games."""
     dice, example = Random(variant), start(variant)
     for number, size in enumerate(map(int, example.LAYER_SIZES)):
         for wanted in {0, size - 1, *(dice.randrange(size) for _ in range(10))} if size else ():
@@ -319,7 +319,7 @@ def test_numbers_of_positions(variant):
 
 @pytest.mark.parametrize(("variant", "name"), [("three", "3-3"), ("six", "3-3"), ("nine", "4-3")])
 def test_moves_taken_back(variant, name):
-    """Back as forth, up to symmetry, of some positions of a layer."""
+    """Retreats are the inverse of moves, up to symmetry, for some positions of a layer."""
     example = start(variant)
     number = example.LAYER_NAMES.index(name)
     dice, size = Random(variant), int(example.LAYER_SIZES[number])
@@ -373,7 +373,7 @@ def test_noisy_moves_take_men(position):
 
 
 def test_order():
-    """First mills, then what keeps the other from one."""
+    """First mills, then moves that prevent the opponent's mills."""
     scores = order_scores(parse("a1 a7 d1 d7"))
     best = sorted(scores, key=scores.__getitem__, reverse=True)
     assert set(best[:2]) == {"g1xa7", "g1xd7"} and best[2] == "g7"

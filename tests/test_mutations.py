@@ -1,15 +1,14 @@
-"""Small games with the mistakes of a first game: each is told in one line that names it."""
+"""Small games with beginners' mistakes: each is reported in one line that names it."""
 
 import re
 from random import Random
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 
 from cutnode import ContractError, analyse, load_game, minimax, perft, search, solve
 from cutnode.cli import watchdog
 from cutnode.cli.exit_codes import BAD_INPUT, BREAKS_CONTRACT
-from cutnode.cli.main import main
 from cutnode.conformance import check, examine
 from cutnode.conformance.sample import Sample
 from cutnode.conformance.suspicions import CONSTANTS
@@ -292,50 +291,50 @@ GAMES = {
 MORE = "\n\n"
 
 FINDINGS = [
-    # In place.
+    # In-place changes.
     ("board", "child = position.copy()", "child = position", "play", "it changes the position"),
     (
         "board",
         "return Position(self.cells, self.player)",
         "child = Position((), self.player); child.cells = self.cells; return child",
-        *("play", "cells was [0, 0, 0, 0, 0, 0, 0, 0, 0] and is"),
+        *("play", "cells was [0, 0, 0, 0, 0, 0, 0, 0, 0], is now"),
     ),
     (
         "board",
         "    for index in range(9):\n",
         "    position.cells.sort()\n    for index in range(9):\n",
-        *("moves", "it changes the position that it is given"),
+        *("moves", "it changes the position it is given"),
     ),
     (
         "board",
         "    return 0 not in cells, 0",
         "    position.player = -position.player\n    return 0 not in cells, 0",
-        *("outcome", "player was 1 and is -1): work on a copy"),
+        *("outcome", "player was 1, is now -1): work on a copy"),
     ),
     (
         "board",
         "    return position.cells[index] % 3",
         "    return position.cells.pop(index) % 3",
-        *("cell", "it changes the position that it is given"),
+        *("cell", "it changes the position it is given"),
     ),
     (
         "board",
         "def position_text(position):",
         "def position_text(position):\n    position.player = 1",
-        *("position_text", "player was -1 and is 1): work on a copy"),
+        *("position_text", "player was -1, is now 1): work on a copy"),
     ),
     (
         "board",
         "def cell(",
         "def evaluate(position):\n    position.cells[0] = 1\n    return 0\n\ndef cell(",
-        *("evaluate", "it changes the position that it is given"),
+        *("evaluate", "it changes the position it is given"),
     ),
     # Equal positions.
     (
         "board",
         "return hash((tuple(self.cells), self.player))",
         "return id(self)",
-        *("position", "another hash: make __hash__ of the fields that __eq__ compares"),
+        *("position", "another hash: make __hash__ from the fields that __eq__ compares"),
     ),
     (
         "board",
@@ -366,9 +365,9 @@ FINDINGS = [
     ("nim", "buffer[at] = count", "buffer[at] = -count", "moves", "numbers in range(65535)"),
     ("nim", "buffer[at] = count", "buffer[at] = count / 2", "moves", "numbers in range(65535)"),
     ("nim", "buffer[at] = count", "buffer[at] = 65534 + count", "moves", "range(65535)"),
-    ("nim", "buffer[at] = count", "buffer[at] = 1", "moves", "a move is there twice"),
+    ("nim", "buffer[at] = count", "buffer[at] = 1", "moves", "lists a move twice"),
     ("nim", "MAX_MOVES = 3", "MAX_MOVES = 2", "moves", "MAX_MOVES = 2"),
-    ("nim", "    return at\n", "", "moves", "it has to return where the next move"),
+    ("nim", "    return at\n", "", "moves", "return the index at which the next move"),
     (
         "nim",
         "range(1, min(position.left, 3) + 1)",
@@ -429,7 +428,7 @@ FINDINGS = [
     ),
     ("rows", "return True, -1", "return True, -1 / 2", "outcome", "is -0.5, not a whole number"),
     ("rows", "return True, -1", "return True, float('nan')", "outcome", "is nan, not a whole"),
-    ("rows", "return True, -1", "return True", "outcome", "returns True, not two things"),
+    ("rows", "return True, -1", "return True", "outcome", "must return two things, whether"),
     # Symmetry and keys.
     (
         "nim",
@@ -454,7 +453,7 @@ FINDINGS = [
         "turned(position.theirs), position.second)",
         "position.theirs, position.second)",
         "canonical",
-        "no symmetry of the game (turn all fields of a position alike)",
+        "not a symmetry of the game (turn all fields of a position alike)",
     ),
     (
         "clobber",
@@ -463,8 +462,8 @@ FINDINGS = [
         "key",
         "the same key",
     ),
-    ("clobber", "(move % 4 ^ 1)) if", "(move % 4)) if", "canonical_move", "that is no move of"),
-    # Turns, chance, and positions that come back.
+    ("clobber", "(move % 4 ^ 1)) if", "(move % 4)) if", "canonical_move", "is not a move of"),
+    # Turns, chance, and repeated positions.
     ("again", "return position.player", "return 1 + position.player", "turn", "is 2, not 0 or 1"),
     ("again", "return position.player", "position.player", "turn", "is None, not a whole number"),
     (
@@ -518,7 +517,7 @@ FINDINGS = [
         "dice",
         "return 2 if position.roll == 0 else 0",
         "return 2 if position.roll == 0 else -1",
-        *("chance", "is -1, not how many outcomes there are"),
+        *("chance", "is -1, not the number of outcomes"),
     ),
     (
         "dice",
@@ -530,7 +529,7 @@ FINDINGS = [
         "dice",
         "position.left - position.roll - move",
         "position.left",
-        *("MAX_PLIES", "raise it; if dice let play go on for ever, 4096 is enough"),
+        *("MAX_PLIES", "raise it; if dice let play continue forever, 4096 is enough"),
     ),
     # Texts.
     ("rows", "def parse_position", "def parse", "parse_position", "but position_text is"),
@@ -539,31 +538,31 @@ FINDINGS = [
         "    return position\n",
         "    position\n",
         "position_text",
-        "returns None, not a position",
+        "must return a position of the game, got None",
     ),
     (
         "rows",
         'raise PositionError("four cells and who moves")',
         "raise ValueError(text)",
-        *("parse_position", "a text that denotes no position is a PositionError"),
+        *("parse_position", "a text that is not a position must raise PositionError"),
     ),
     (
         "nim",
         "def outcome",
         "def move_text(position, move):\n    str(move)\n\ndef outcome",
-        *("parse_position", ".move_text returns None, not a text (is a return missing?)"),
+        *("parse_position", ".move_text must return a text, got None (is a return missing?)"),
     ),
     (
         "nim",
         "left: int = 10",
         "left: int = 10\n    used: frozenset = frozenset()",
-        *("position_text", "used=frozenset() cannot be read: a field is a number, a text or"),
+        *("position_text", "used=frozenset() cannot be read: a field must be a number, a text or"),
     ),
     (
         "board",
         "return position.cells[index] % 3",
         'return ".xo"[position.cells[index]]',
-        *("cell", "gives '.' for cell 0; a content of CELLS is a number from 0 to 2"),
+        *("cell", "must return the number of a content of CELLS, 0 to 2; got"),
     ),
     # Estimates and bounds.
     (
@@ -611,7 +610,7 @@ FINDINGS = [
         "nim",
         "def outcome",
         "def evaluate(position):\n    return position.left / 3\n\ndef outcome",
-        *("evaluate", "not a whole number: divide by //, not by /, or round it"),
+        *("evaluate", "not a whole number: divide by // instead of /, or round it"),
     ),
     (
         "nim",
@@ -620,21 +619,21 @@ FINDINGS = [
         *("evaluate", "is None, not a whole number (is a return missing?)"),
     ),
 ]
-"""A game, what of it is replaced by what, and the verb and the words of a finding."""
+"""A game, the source text to replace, its replacement, and the verb and words of the finding."""
 
 REFUSED = [
     (
         "nim",
         "return position.left == 0, -1 if position.left == 0 else 0",
         "return -1 if position.left == 0 else 0, position.left == 0",
-        "outcome returns (0, False), in the wrong order: first whether the game is over",
+        "outcome must return, in this order, whether the game is over",
     ),
-    ("nim", "def play", "async def play", "play is async: write def in place of async def"),
+    ("nim", "def play", "async def play", "play is async: write def instead of async def"),
     (
         "nim",
         "return position.left == 0, -1 if position.left == 0 else 0",
         "return position.left == 0",
-        "outcome returns False, not two things: whether the game is over",
+        "outcome must return two things, whether the game is over",
     ),
     ("nim", "def outcome", "def outcom", "does not define outcome (did you mean 'outcom'?)"),
     ("nim", "def moves", "def Moves", "does not define moves (did you mean 'Moves'?)"),
@@ -642,24 +641,29 @@ REFUSED = [
         "rows",
         "str(self.rows), self.who",
         "self.rows, self.who",
-        "cannot be compared and kept (unhashable type: 'list'): make Position immutable",
+        "cannot be hashed or compared (unhashable type: 'list'): make Position immutable",
     ),
     (
         "rows",
         "(self.rows, self.who) == (other.rows, other.who)",
         "bool([][0])",
-        "cannot be compared and kept (list index out of range)",
+        "cannot be hashed or compared (list index out of range)",
     ),
     ("nim", "MAX_MOVES = 3", "MAX_MOVES = 10**12", "must be a whole number from 0 to 1000000"),
     ("nim", "MAX_MOVES = 3", "MAX_PLIES = '20'", "must be a whole number from 0 to 1000000"),
     ("nim", "MAX_MOVES = 3", "MAX_MOVES = MAX_PLIES = 10**6", "got 1000000 times 1000000"),
     ("nim", "MAX_MOVES = 3", "exit(3)", "SystemExit: 3"),
     ("board", "__eq__", "equals", "Position has no __eq__: make it a NamedTuple"),
-    ("board", "def __hash__", "def hash", "cannot be compared and kept"),
+    ("board", "def __hash__", "def hash", "cannot be hashed or compared"),
     ("board", '"o": "second player"}', '"o": "second player"}, players=("x", "o")', "a dictionary"),
-    ("nim", "left: int = 10", "left: int", "give left a default, or define start(variant)"),
+    (
+        "nim",
+        "left: int = 10",
+        "left: int",
+        "give left of Position a default, or define start(variant)",
+    ),
 ]
-"""A game, what of it is replaced by what, and the words with which nothing takes it."""
+"""A game, the source text to replace, its replacement, and the words with which it is refused."""
 
 WARNINGS = [
     (
@@ -676,18 +680,18 @@ WARNINGS = [
         "def outcome",
         "def evalaute(position):\n    return 0\n\ndef outcome",
         "evalaute",
-        "is it evaluate?",
+        "did you mean evaluate?",
     ),
     (
         "nim",
         "def outcome",
         "def Bounds(position, alpha, beta):\n    return 0, 1\n\ndef outcome",
         "Bounds",
-        "is it bounds?",
+        "did you mean bounds?",
     ),
-    ("nim", "MAX_MOVES", "MAX_MOVE", "MAX_MOVE", "is it MAX_MOVES?"),
-    ("nim", "MAX_MOVES = 3", "MAX_PLYS = 10", "MAX_PLYS", "is it MAX_PLIES?"),
-    ("nim", "MAX_MOVES = 3", "DECISVE = True", "DECISVE", "is it DECISIVE?"),
+    ("nim", "MAX_MOVES", "MAX_MOVE", "MAX_MOVE", "did you mean MAX_MOVES?"),
+    ("nim", "MAX_MOVES = 3", "MAX_PLYS = 10", "MAX_PLYS", "did you mean MAX_PLIES?"),
+    ("nim", "MAX_MOVES = 3", "DECISVE = True", "DECISVE", "did you mean DECISIVE?"),
     (
         "again",
         "return position.player",
@@ -753,15 +757,15 @@ WARNINGS = [
         "def chance(",
         "def reversible(position, child):\n    return True\n\ndef chance(",
         "reversible",
-        "drop it",
+        "remove it",
     ),
 ]
-"""The same, of a warning."""
+"""The same, with the words of a warning."""
 
 
 @pytest.fixture
 def written(tmp_path, request):
-    """Write a game into a file of its own, with some of it replaced."""
+    """A function that writes a game into its own file, with some of its source replaced."""
 
     def write(name, old="", new=""):
         source = GAMES[name]
@@ -799,7 +803,7 @@ def test_findings(written, name, old, new, verb, words):
 @pytest.mark.parametrize(("name", "old", "new", "words"), REFUSED, ids=range(len(REFUSED)))
 def test_refused(written, name, old, new, words):
     file = written(name, old, new)
-    answers = [CliRunner().invoke(main, [command, file]) for command in ("check", "solve")]
+    answers = [run_cutnode(command, file) for command in ("check", "solve")]
     assert [answer.exit_code for answer in answers] == [BAD_INPUT, BAD_INPUT]
     for answer in answers:
         assert words in answer.output and answer.output.count("\n") == 1
@@ -815,10 +819,10 @@ def test_warnings(written, name, old, new, verb, words):
 
 @pytest.mark.parametrize(("name", "old", "new", "verb", "words"), FINDINGS, ids=ids(FINDINGS))
 def test_solving_has_no_traceback(written, name, old, new, verb, words):
-    """A mistake that a proof comes across ends it with one line."""
+    """If a proof comes across a mistake, it ends with one line."""
     start = [".........x"] if name == "board" else []
     command = ["solve", "--nodes", "300", written(name, old, new), *start]
-    answer = CliRunner().invoke(main, command)
+    answer = run_cutnode(*command)
     assert answer.exception is None or isinstance(answer.exception, SystemExit)
     assert "Traceback" not in answer.output
     if verb in ("play", "moves", "outcome") and "changes the position" in words:
@@ -831,7 +835,7 @@ def test_solving_has_no_traceback(written, name, old, new, verb, words):
 @pytest.mark.parametrize(
     ("name", "old", "new", "words"),
     [
-        ("nim", "buffer[at] = count", "buffer[at] = 1", "a move is there twice: [1, 1, 1]"),
+        ("nim", "buffer[at] = count", "buffer[at] = 1", "a move is listed twice: [1, 1, 1]"),
         (
             "nim",
             "        at += 1\n    return at",
@@ -842,13 +846,13 @@ def test_solving_has_no_traceback(written, name, old, new, verb, words):
         ("dice", "return 2 if position.roll == 0 else 0", "pass", "chance is None, not a whole"),
         ("dice", "return 0.5, p", "return 50, p", "sum to 1, got [50, 50]"),
         ("dice", "def chance_outcome", "def outcome_of", "chance_outcome is not defined, but"),
-        ("rows", "return True, -1", "return True, -1 / 2", "outcome gives a value that is -0.5"),
-        ("rows", "return True, -1", "return True", "outcome returns True, not two things"),
+        ("rows", "return True, -1", "return True, -1 / 2", "outcome returns a value that is -0.5"),
+        ("rows", "return True, -1", "return True", "outcome must return two things, whether"),
         ("rows", "return True, -1", "exit(3)", "SystemExit: 3"),
     ],
 )
 def test_solving_refuses_what_check_finds(written, name, old, new, words):
-    answer = CliRunner().invoke(main, ["solve", written(name, old, new)])
+    answer = run_cutnode("solve", written(name, old, new))
     assert answer.exit_code == BREAKS_CONTRACT
     assert words in answer.output.splitlines()[-1]
 
@@ -860,12 +864,12 @@ def test_searches_refuse_rules_that_work_in_place(written, ask):
         ContractError, match=r"play breaks the contract: .*change and return a copy"
     ):
         ask(game.start())
-    with pytest.raises(ContractError, match="player was 1 and is -1"):
+    with pytest.raises(ContractError, match="player was 1, is now -1"):
         search(game.start(), depth=2)
 
 
-def test_dice_games_can_go_on_for_ever(written):
-    """A player who may stay is not asked to for longer than any line."""
+def test_dice_games_can_last_forever(written):
+    """A player who may stay is not asked to for longer than the longest line."""
     file = written("dice", "position.left - position.roll - move", "position.left - move")
     report = examine(load_game(file), games=6)
     assert report.findings == report.warnings == []
@@ -873,13 +877,13 @@ def test_dice_games_can_go_on_for_ever(written):
 
 def test_positions_without_moves_are_named_by_tablebases(written):
     file = written("steps", "<= 4:", "<= 4 and position.theirs != 2:")
-    answer = CliRunner().invoke(main, ["solve", file])
+    answer = run_cutnode("solve", file)
     assert answer.exit_code == BAD_INPUT
     assert "has no moves, but the game is not over" in answer.output.splitlines()[-1]
 
 
 def test_a_check_ends_where_few_positions_have_a_huge_tree(written):
-    """Minimax without a table would take 3 ** 40 nodes."""
+    """Minimax without a table would visit 3 ** 40 nodes."""
     file = written("nim", "    return Position(position.left - move)", WIDE_PLAY)
     game = load_game(file)
     sample = Sample(game, Random(0))
@@ -907,7 +911,7 @@ def test_a_rule_that_does_not_return_is_named(written, monkeypatch):
     slow = "CALLS = []\ndef play(position, move):\n    import time\n    CALLS.append(move)\n"
     slow += "    time.sleep(0.5 if len(CALLS) == 1 else 0)"
     file = written("nim", "def play(position, move):", slow)
-    answer = CliRunner().invoke(main, ["perft", file, "--depth", "1"])
+    answer = run_cutnode("perft", file, "--depth", "1")
     assert re.search(r"\.play, line \d+, at 'left=10': one call has run for 0.1 s", answer.stderr)
     assert answer.stderr.count("does its loop end?") == 1
 

@@ -17,18 +17,18 @@ from cutnode.games.othello.nboard import read_game
 
 ROOT = Path(__file__).parent.parent
 PATIENCE = 300
-"""Seconds for an answer: the search may have to be compiled."""
+"""The seconds to wait for an answer: the search may have to be compiled."""
 
 GAME = (
     "(;GM[Othello]PC[NBoard]DT[2014-02-21 20:52:27 GMT]PB[a]PW[b]RE[?]TI[15:00]TY[8]"
     "BO[8 ---------------------------O*------*O--------------------------- *]{};)"
 )
-"""The game of the protocol's example session; its moves follow."""
+"""The game of the protocol's example session, and its moves."""
 
 MOVES = "B[F5]W[F6]B[D3]W[C5]B[E6]W[F7]B[E7]W[F4]"
 
 LATE = "BO[8 -XXXXXX---XOOOO--XOXXOOX-OOOOOOOOOOOXXOOOOOXXOOX--XXOO----XXXXX- *]"
-"""Number 2 of the FFO's test positions: 14 empty squares, a4 wins by 10."""
+"""Position 2 of the FFO test suite: 14 empty squares, a4 wins by 10."""
 
 
 # Games
@@ -73,7 +73,7 @@ def test_passes(word):
         (GAME.format("B[]"), "move 1 of the game: '' is not a move"),
     ],
 )
-def test_games_that_are_none(text, words):
+def test_invalid_games(text, words):
     with pytest.raises(PositionError) as caught:
         read_game(text)
     assert words in str(caught.value)
@@ -83,7 +83,7 @@ def test_games_that_are_none(text, words):
 
 
 class Process:
-    """A session whose answers are read as they come."""
+    """A session whose answers are read as they arrive."""
 
     def __init__(self, *options):
         self.process = subprocess.Popen(
@@ -107,7 +107,7 @@ class Process:
         self.process.stdin.flush()
 
     def until(self, beginning):
-        """All answers to the first that begins so, that one the last."""
+        """Return all answers up to and including the first that begins with *beginning*."""
         found = []
         while not found or not found[-1].startswith(beginning):
             line = self.lines.get(timeout=PATIENCE)
@@ -116,7 +116,7 @@ class Process:
         return found
 
     def hint(self, count):
-        """All that is said before it is idle again."""
+        """Return all output until the session is idle again."""
         self.send(f"hint {count}")
         found = self.until("status")
         while found[-1] != "status":
@@ -124,7 +124,7 @@ class Process:
         return found
 
     def ask(self, *lines):
-        """All that is answered to some commands."""
+        """Return all answers to some commands."""
         self.send(*lines, "ping 77")
         return self.until("pong 77")[:-1]
 
@@ -167,7 +167,7 @@ def test_it_plays(nboard):
 
 @pytest.mark.slow
 def test_moves_are_made(nboard):
-    """The engine makes none by itself."""
+    """The engine plays no moves by itself."""
     nboard.ask(f"set game {GAME.format('')}", "move F5//1.5", "move  d6/0.25/2", "move C3")
     assert nboard.ask("move c3") == ["status 'move': c3: there is a disc already"]
 
@@ -175,9 +175,9 @@ def test_moves_are_made(nboard):
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ["set game (;GM[Othello]BO[8 *];)", "set game", "move a1", "move"])
 def test_after_a_refusal_there_is_no_move(nboard, line):
-    """Until a game is accepted: the one before it is not played on."""
+    """It does not use the previous game, until another game is accepted."""
     nboard.ask(f"set game {GAME.format(MOVES)}", "set depth 2")
-    nboard.ask("set game of before")  # refused as well
+    nboard.ask("set game of before")  # also refused
     (refusal,) = nboard.ask(line)
     for command in ("go", "hint 1", "analyze", "move f5", "go"):
         (answer,) = nboard.ask(command)

@@ -1,4 +1,4 @@
-"""Learned networks: scores from scratch and updated, searches, files, models, and the fit."""
+"""Learned networks: fresh and incremental scores, searches, files, models, and the fit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ from cutnode.training.models import NetworkModel, PatternModel, models_for
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
 
-LONG = [pytest.mark.slow, pytest.mark.long]
 GAMES = ["chess", "connect4:5x4", "hex:4x4", "draughts", "skirmish"]
 
 
@@ -46,12 +45,12 @@ def model_of(game):
 
 
 def drawn(model, seed=0):
-    """A network with random weights."""
+    """Return a network with random weights."""
     return Network.drawn(model.cls, model.shape, seed, stages=2)
 
 
 def line_of(game, seed, plies=40):
-    """The positions of the first plies of a random game."""
+    """Return the positions of the first plies of a random game."""
     position, chosen = game.start(), random.Random(seed)
     for _ in range(plies):
         if outcome(position)[0]:
@@ -75,7 +74,7 @@ def test_updated_scores_are_those_from_scratch_and_of_plain_python(name):
         for number, position in enumerate(line_of(game, seed)):
             wanted = network(position)
             assert run(position, network, 0) == wanted
-            # As on the line, as if one ply was repeated, as if the one before was not estimated.
+            # As on the line, with a ply repeated, and with the previous ply not evaluated.
             for ply in (number % 8, number % 8, 5):
                 assert run(position, network, first + size * (ply + 1)) == wanted
 
@@ -220,7 +219,7 @@ def test_models_read_what_evaluations_see():
 
 
 def test_images_are_positions_of_the_game():
-    """A network that is fed with images sees positions as likely as those themselves."""
+    """Images shown to a network are positions as likely as the originals."""
     game = load_game("connect4:5x4")
     model = model_of(game)
     assert len(model.images) == 2
@@ -264,7 +263,7 @@ def test_the_fit_finds_what_no_sum_of_inputs_says(views):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [PatternModel, NetworkModel])
 def test_what_is_fitted_is_what_plays(kind):
-    """A game of points is learned, alone and beside an estimate that knows a part."""
+    """A game of points is learned, alone and on top of an evaluation that knows a part."""
     game = load_game("othello:4x4")
     start = game.start()
     samples = [position for position, _ in sampled_positions(start, 8000)]
@@ -289,7 +288,7 @@ def test_what_is_fitted_is_what_plays(kind):
 @pytest.mark.parametrize("decisive", [False, True])
 @pytest.mark.parametrize("views", [1, 2])
 def test_the_gradient_of_a_network_is_its_slope(views, decisive):
-    """A small step along each layer changes the error as the gradient says; so do parts of it."""
+    """A small step along each layer changes the error as the gradient predicts, also in parts."""
     chosen = np.random.default_rng(views)
     few, planes, width, stages = 60, 2, 16, 3
     words = chosen.integers(0, 1 << 63, (few, views * planes), np.uint64)

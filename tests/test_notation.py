@@ -1,4 +1,4 @@
-"""A game of rules alone has texts, a first position and a key: the defaults of the contract."""
+"""A game with rules alone has texts, a first position and a key, by the contract's defaults."""
 
 import pytest
 from toys import bare
@@ -82,7 +82,7 @@ def test_plain_rules_alone(tmp_path):
 
 
 def test_fields_without_defaults(tmp_path):
-    with pytest.raises(GameError, match=r"give left a default, or define start\(variant\)"):
+    with pytest.raises(GameError, match=r"give left of \w+ a default, or define start\(variant\)"):
         load_game(written(tmp_path, "bare_start", RULES.format(default="")))
 
 

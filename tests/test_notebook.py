@@ -1,4 +1,4 @@
-"""What notebooks show: boards, and beside them what a result is as text."""
+"""Notebook output: boards, with a result's text next to them."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Optionality: advantages and weights, presets, compiled code that serves all weights, features."""
+"""Optionality: advantages and weights, presets, one compilation for all weights, features."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from hypothesis import given
 from hypothesis import strategies as st
+from marks import compiled_only
 from toys import boxes
 
 from cutnode import (
@@ -27,8 +28,6 @@ from cutnode import (
     minimax,
     rebuild,
 )
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.counting import NOWHERE
 from cutnode.contract.dispatch import game_constant
 from cutnode.contract.messages import position_text
@@ -44,8 +43,6 @@ GAMES = {
     for name in ("breakthrough:5x5", "breakthrough:3x4", "kalah:4x3", "kalah", "connect4:5x4")
 }
 GAME = GAMES["breakthrough:3x4"]
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 
 @st.composite
@@ -119,7 +116,7 @@ def test_jittered_weights():
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), 1e9, "5", None, 10**400, 1j])
-def test_weights_that_are_none(wrong):
+def test_invalid_weights(wrong):
     optionality = Optionality(1, 2, 3, wrong, 5, 6)
     with pytest.raises(
         CutnodeError, match="territory of an optionality must be a number from -32000"
@@ -136,7 +133,7 @@ def test_games_without_features():
             minimax(load_game("tictactoe").start(), 2, evaluation=evaluation)
 
 
-def test_names_that_are_none():
+def test_invalid_names():
     words = "connect4 has no evaluation 'economical' .did you mean 'economic'"
     with pytest.raises(GameError, match=words):
         Searcher(load_game("connect4"), evaluation="economical")
@@ -172,7 +169,7 @@ def styles(count):
     "plain", [True, pytest.param(False, marks=[pytest.mark.slow, pytest.mark.long])]
 )
 def test_search_is_minimax_with_the_same_weights(table, plain):
-    """With one table for all: entries of other weights must not be found."""
+    """One table serves all searches: entries of other weights must not be found."""
     game = load_game("breakthrough:3x4", plain=plain)
     position = game.start()
     values = set()
@@ -206,11 +203,11 @@ def test_meaning_tells_weights_apart():
 @compiled_only
 def test_command_line():
     arguments = ["search", "breakthrough:3x4", "--depth", "3", "--evaluation", "economic", "--json"]
-    result = CliRunner().invoke(main, arguments)
+    result = run_cutnode(*arguments)
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["details"]["depth"] == 3
     arguments[1] = "tictactoe"
-    result = CliRunner().invoke(main, arguments)
+    result = run_cutnode(*arguments)
     assert result.exit_code == 2
     assert "tictactoe has no features to weigh" in result.stderr
 
@@ -235,7 +232,7 @@ def test_nothing_is_kept():
 
 @compiled
 def evaluate_freedom(position):
-    """A rule that counts moves in compiled code."""
+    """Return the number of moves, counted in compiled code."""
     return count_moves(position)
 
 
@@ -253,7 +250,7 @@ def test_moves_are_counted_in_compiled_code():
 
 
 def both(count, position, other):
-    """What the mover and the other have, in turns."""
+    """Return what the mover and the opponent have, alternately."""
     pairs = zip(count(position), count(other), strict=True)
     return [number for pair in pairs for number in pair]
 

@@ -1,4 +1,4 @@
-"""Games as users write them, against what is known of all their positions."""
+"""Games as users write them, compared with what is known about all their positions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def values(positions):
 
 
 def searched_values(positions, depth):
-    """Who wins by a search of limited depth that is deep enough."""
+    """Return the winners, by a search of limited depth that is deep enough."""
     engine = Searcher(positions[0], exact=True)
     found = []
     for position in positions:
@@ -42,9 +42,9 @@ def searched_values(positions, depth):
 
 
 def bouton(heaps, misere):
-    """Who takes from heaps with a sum of 0 (without carry) loses, in the misere form too,
-    unless all heaps are of one stone (C. Bouton, "Nim, a game with a complete mathematical
-    theory", 1901)."""
+    """A player who moves from heaps with a sum of 0 (without carry) loses, in the misere form too,
+    unless all heaps have one stone (C. Bouton, "Nim, a game with a complete mathematical theory",
+    1901)."""
     loses = reduce(xor, heaps, 0) == 0
     if misere and max(heaps, default=0) <= 1:
         loses = not loses
@@ -52,7 +52,7 @@ def bouton(heaps, misere):
 
 
 def nim_positions(most, heaps, plain):
-    """All of so many heaps, up to so many stones in each, in both forms, and their values."""
+    """Return positions of *heaps* heaps with up to *most* stones, in both forms, and values."""
     facts, nim = [], load_game("toys.nim", plain=plain)
     for stones in combinations_with_replacement(range(most + 1), heaps):
         text = "/".join(map(str, stones))
@@ -85,7 +85,7 @@ GRUNDY = [int(value) for _, value in rows(FOLDER / "kayles.txt")]
 
 
 def test_grundy_values_of_rows():
-    """Each is the least that no move leads to: a row of pins becomes two, with the xor of both."""
+    """Each is the least value that no move leads to: a row becomes two, whose values are xored."""
     for pins in range(1, kayles.MOST + 1):
         reached = set()
         for move in legal_moves(kayles.start(str(pins))):
@@ -96,12 +96,12 @@ def test_grundy_values_of_rows():
 
 @pytest.mark.parametrize("plain", [True, COMPILED])
 def test_kayles(plain):
-    """Rows of pins, and rows side by side: who moves loses if their Grundy values cancel."""
+    """Single rows and pairs of rows: the mover loses if their Grundy values cancel."""
     random = Random(0)
     pins = 8 if plain or not jit_enabled() else 16
     texts = ["|" * count for count in range(1, pins + 1)]
     texts += ["".join(random.choices("|.", (3, 1), k=pins)) for _ in range(300)]
-    # Chance seldom finds lost ones: two rows alike, a row whose value another two make up.
+    # Chance rarely finds lost positions: equal rows, or a row that cancels two others.
     texts += [f"{'|' * count}.{'|' * count}" for count in range(1, pins // 2)]
     texts += ["|.||.|||", "|.|||||||.|||", "||||.||", "|||||.||||"]
     wanted = [-1 if reduce(xor, (GRUNDY[len(row)] for row in text.split("."))) == 0 else 1
@@ -169,7 +169,7 @@ def test_domineering_by_search():
     assert searched_values(positions, depth=9) == [value for _, both in boards for value in both]
 
 
-# Connect Four as a user writes it, and the one that is tuned
+# Connect Four as a user writes it, and as tuned
 
 
 def random_games(seed, games):

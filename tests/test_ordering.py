@@ -1,4 +1,4 @@
-"""Ranked moves: words that sort as the moves are to be searched."""
+"""Ranked moves: words that sort in the order in which the moves are searched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Othello: lines counted, rules against naive ones, symmetry, values, estimates, notation."""
+"""Othello: perft, rules compared with naive ones, symmetry, values, estimates, notation."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ PERFT = [
     for count in counts
 ]
 MUST_PASS = "d3c3f5d2d1e1b2c1"
-"""Black cannot move, and white goes on, on a3, b4 or d6."""
+"""Black must pass, and White continues on a3, b4 or d6."""
 
 
 @st.composite
 def set_up(draw):
-    """Any discs at all."""
+    """A position with any discs."""
     empty = start(draw(st.sampled_from(VARIANTS)))
     squares = draw(st.text("XO-", min_size=empty.AREA, max_size=empty.AREA))
     return parse_position(f"{squares} {draw(st.sampled_from('XO'))}", f"{empty.SIZE}x{empty.SIZE}")
@@ -63,7 +63,7 @@ def variant_of(position):
 
 
 class Naive:
-    """A board as rows of ``X``, ``O`` and ``-``, looked at square by square."""
+    """A board as rows of ``X``, ``O`` and ``-``, examined square by square."""
 
     def __init__(self, lines, mover):
         self.lines, self.mover = lines, mover
@@ -83,7 +83,7 @@ class Naive:
         return self.lines[row][column] if on_board else ""
 
     def turned(self, row, column):
-        """The squares whose discs a disc of the mover would turn over."""
+        """Return the squares of the discs that a disc of the mover would flip."""
         found = []
         if self.at(row, column) == "-":
             for down, right in itertools.product((-1, 0, 1), repeat=2):
@@ -102,7 +102,7 @@ class Naive:
         return Naive(self.lines, self.other)
 
     def children(self):
-        """By the texts of moves; none if the game is over."""
+        """Return the children by the texts of moves; none if the game is over."""
         if not self.squares():
             return {"pass": self.passed()} if self.passed().squares() else {}
         found = {}
@@ -163,7 +163,7 @@ def test_perft(variant, depth, lines):
 
 
 def test_finished_games_end_lines():
-    """The shortest games last nine moves, and 228 are over by then."""
+    """The shortest games last nine moves, and 228 games are over by then."""
     if not jit_enabled():
         pytest.skip("too many for plain Python")
     assert perft(start(), 9) == 3005288
@@ -236,7 +236,7 @@ def test_first_moves_are_one():
 
 
 def test_small_board():
-    """White wins by 11 discs to 3, and two squares are left empty."""
+    """White wins by 11 discs to 3, with two squares left empty."""
     assert solve(load_game("othello:4x4", plain=True).start()).value == -10
 
 
@@ -250,7 +250,7 @@ def test_compiled_searches_of_a_small_board():
 
 FEINSTEIN = """c2 b4 c5 d2 e4 e3 d1 c1 b1 d5 d6 f4 b3 b2 f3 f2 e2 b6 a4 c6 a6 a2 b5 a5 e6 e5 a3 a1
 f5 f6 -- e1 f1"""
-"""Best play on 6x6, by which white wins with 20 discs to 16: J. Feinstein, "Amenor wins world
+"""Best play on 6x6, with which White wins by 20 discs to 16: J. Feinstein, "Amenor wins world
 6x6 championships!" (1993)."""
 
 

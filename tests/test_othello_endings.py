@@ -1,4 +1,4 @@
-"""Othello's endings: published values, the last squares, stable discs, and scouting."""
+"""Othello endgames: published values, the last squares, stable discs, and scouting."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MOVES_OF_1 = {"g8": 18, "h1": 12, "h7": 6, "a2": 6, "a3": 4, "b1": -4, "a4": -22
 
 
 def ended(left, seed, variant=""):
-    """A position with so many empty squares, after random moves; None if the game was over."""
+    """Return a position with *left* empty squares, after random moves; None if the game ended."""
     choose = random.Random(seed)
     position = start(variant)
     while empties(position) > left and not outcome(position)[0]:
@@ -191,7 +191,7 @@ def test_scouting_is_counted_and_limited():
     result = solve(position, nodes=1_000)
     assert result.value is None and result.reason == "node limit"
     assert result.lower <= 38 <= result.upper
-    assert 1_000 <= result.nodes < 1_100  # the last may have been followed by an ending
+    assert 1_000 <= result.nodes < 1_100  # the last one may have been followed by an endgame search
     other = SUITE[41][0]
     batch = solve_many([position, other], nodes=100_000, cold=True)
     assert all(result.nodes < 101_000 for result in batch)

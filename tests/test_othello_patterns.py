@@ -1,4 +1,4 @@
-"""The pattern evaluation of Othello, against a reading of the board square by square."""
+"""Othello's pattern evaluation, compared with reading the board square by square."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ WORD = np.uint64 if jit_enabled() else int
 
 
 def boards(count, seed):
-    """Discs of the mover and of the other, on any squares."""
+    """Return discs of the mover and of the opponent, on any squares."""
     generator = np.random.default_rng(seed)
     for _ in range(count):
         cells = generator.choice(3, 64, p=generator.dirichlet((4, 2, 2)))
@@ -43,7 +43,7 @@ def image(discs, *symmetry):
 
 
 def slow_score(mine, theirs):
-    """Each place of each pattern, from its lowest digit; ``PATTERNS`` and symmetry alone say."""
+    """Evaluate each place of each pattern, lowest digit first, by ``PATTERNS`` and symmetry."""
     weights = WEIGHTS.array.reshape(STAGES, SIZE)[stage_of(popcount(mine | theirs))]
     total, start = 0, 0
     for pattern in PATTERNS.values():
@@ -116,7 +116,7 @@ def test_every_stage_is_weighed():
 @pytest.mark.long
 @pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 def test_training(tmp_path, monkeypatch):
-    """Games are the same again, their last positions have final values, weights fit them."""
+    """Games are reproducible, their last positions have final values, and weights fit them."""
     monkeypatch.setattr(training, "CHUNK", 200)
     folder, weights = tmp_path / "games", tmp_path / "weights.npz"
 

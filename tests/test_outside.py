@@ -1,4 +1,4 @@
-"""Techniques from outside the engine: files of a user's, with hooks that nodes call."""
+"""Techniques from outside the engine: user files with hooks that nodes call."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
+from marks import compiled_only
 from toys.techniques import ideas
 
 from cutnode import Engine, GameError, Parameter, Searcher, Technique, compiled, load_game, minimax
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.errors import ContractError, CutnodeError
 from cutnode.kernels.declarations import POINTS
 from cutnode.kernels.hooks import (
@@ -46,28 +45,23 @@ SMALL = "breakthrough:4x4"
 BASIC = ["table", "order", "history", "deepening", "pvs"]
 IDEAS = [value for value in vars(ideas).values() if isinstance(value, Technique)]
 FILE = Path(ideas.__file__)
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 BARE = FILE.parents[1] / "drops.py"
 """A game in plain Python."""
 
 
 def searched(techniques, *, plain=True, depth=5, **options):
-    """The result of a search; in plain Python, which needs no compiler for each set of hooks."""
+    """Return the result of a search, in plain Python to avoid compiling each set of hooks."""
     game = load_game(SMALL, plain=plain)
     searcher = Searcher(game, table=1, techniques=techniques, evaluation="own", **options)
     return searcher.search(game.start(), depth=depth)
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, [*map(str, arguments)])
-
-
-# What hooks do
+# Effects of hooks
 
 
 @pytest.mark.slow
 def test_plain_python_visits_the_same_nodes():
-    """And its counters count the same."""
+    """Its counters count the same, too."""
     quick, plain = (searched([*BASIC, *IDEAS], plain=plain) for plain in (False, True))
     assert quick.nodes == plain.nodes
     assert quick.value == plain.value
@@ -85,7 +79,7 @@ def test_exact_ones_keep_the_score_of_minimax():
 
 
 def test_the_engines_own_techniques_can_be_written_with_hooks():
-    """Reverse futility pruning from outside visits the nodes of the one inside."""
+    """User-defined reverse futility pruning visits the same nodes as the built-in one."""
     inside = searched([*BASIC, "reverse_futility"], depth=7)
     outside = searched([*BASIC, ideas.far_above], depth=7)
     assert inside.statistics.reverse_cutoffs > 0
@@ -160,7 +154,7 @@ def test_a_plan_and_a_decision_are_values():
     assert "static_eval" in NodeInfo._fields
 
 
-# What is refused
+# Refusals
 
 
 @compiled
@@ -202,7 +196,7 @@ def not_compiled(node, plan, search):
         ),
     ],
 )
-def test_what_is_no_technique(make, message):
+def test_invalid_techniques(make, message):
     with pytest.raises(CutnodeError, match=message):
         make()
 
@@ -311,7 +305,7 @@ def test_parameters_go_before_the_profile():
         (7, "parameters must be values by name"),
     ],
 )
-def test_parameters_that_are_none(parameters, message):
+def test_invalid_parameters(parameters, message):
     with pytest.raises(CutnodeError, match=message):
         Searcher(load_game("chess"), parameters=parameters, ready=False)
 
@@ -320,7 +314,7 @@ def test_parameters_that_are_none(parameters, message):
 
 
 def test_the_command_line_takes_files_and_parameters():
-    result = run(
+    result = run_cutnode(
         "search", BARE, "--depth", 3, "--json",
         "--techniques", f"...,{FILE}:multicut", "--set", "multicut.cuts=2", "--set", "lmr.base=0.5",
     )  # fmt: skip
@@ -342,7 +336,7 @@ def test_an_order_of_ones_own(tmp_path):
         "@compiled\ndef order(position, move, child):\n    return 1000 * move\n"
     )
     command = ["search", BARE, "--depth", 6, "--exact", "--json"]
-    usual, own = run(*command), run(*command, "--order", f"{file}:order")
+    usual, own = run_cutnode(*command), run_cutnode(*command, "--order", f"{file}:order")
     assert own.exit_code == 0, own.output
     usual, own = json.loads(usual.stdout), json.loads(own.stdout)
     assert usual["value"] == own["value"]
@@ -352,7 +346,7 @@ def test_an_order_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--set", "lmr"], "'lmr' is not NAME=VALUE, as lmr.base=0.8"),
+        (["--set", "lmr"], "'lmr' is not NAME=VALUE, such as lmr.base=0.8"),
         (["--set", "lmr.base=x"], "is not NAME=VALUE"),
         (["--exact", "--set", "lmr.base=1"], "lmr.base changes nothing"),
         (["--techniques", f"{FILE}:multicat"], "did you mean 'multicut'"),
@@ -361,14 +355,14 @@ def test_an_order_of_ones_own(tmp_path):
     ],
 )
 def test_the_command_line_says_what_is_wrong(arguments, message):
-    result = run("search", GAME, "--depth", 3, *arguments)
+    result = run_cutnode("search", GAME, "--depth", 3, *arguments)
     assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
 
 
 def test_parameters_are_listed():
-    result = run("lab", "parameters", "chess", "--json")
+    result = run_cutnode("lab", "parameters", "chess", "--json")
     rows = {row["parameter"]: row for row in json.loads(result.stdout)["rows"]}
     assert rows["late_move_reductions.depth"]["value"] == 3
     assert rows["late_move_reductions.depth"]["default"] == 4
@@ -381,7 +375,7 @@ def test_parameters_are_listed():
 @compiled_only
 @pytest.mark.slow
 def test_an_edited_technique_is_compiled_anew(tmp_path):
-    """And one that was not edited is loaded."""
+    """A technique that was not edited is loaded."""
     file = tmp_path / "edited.py"
     source = (
         "from cutnode import Technique, compiled\n\n"

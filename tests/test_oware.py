@@ -1,4 +1,4 @@
-"""Oware: rules against naive ones, values of endgames, claims, estimates, notation."""
+"""Oware: rules compared with naive ones, values of endgames, claims, estimates, notation."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from cutnode.games.oware import (
 
 
 def listed(position):
-    """The houses of the mover and of the other, around the board, and what both captured."""
+    """Return the houses of the mover and the opponent, around the board, and both stores."""
     mine, theirs = ([word >> 8 * at & 255 for at in range(7)] for word in position[:2])
     return tuple(mine[:6] + theirs[:6]), (mine[6], theirs[6])
 
 
 def board(houses, captured, variant="", second=False, quiet=0):
-    """The position of what :func:`listed` says."""
+    """Return the position for the numbers of :func:`listed`."""
     words = (
         int.from_bytes(bytes([*houses[at : at + 6], captured[at // 6]]), "little") for at in (0, 6)
     )
@@ -35,7 +35,7 @@ def board(houses, captured, variant="", second=False, quiet=0):
 
 @st.composite
 def boards(draw):
-    """Any board: few seeds or many, in few houses or many."""
+    """A position with any board: few or many seeds, in few or many houses."""
     left = draw(st.integers(0, 48))
     places = draw(st.lists(st.integers(0, 11), min_size=1, max_size=12))
     houses = [0] * 12
@@ -54,7 +54,7 @@ positions = boards() | reached("oware")
 
 
 def sown(houses, house):
-    """One seed after the other: the houses after a move, and what it captures."""
+    """Sow seed by seed; return the houses after a move, and the seeds captured."""
     houses = list(houses)
     seeds, houses[house] = houses[house], 0
     at = house
@@ -74,7 +74,7 @@ def sown(houses, house):
 
 
 def legal(houses):
-    """The moves from own houses with seeds, and only those that feed if the other has none."""
+    """Return the moves from own houses with seeds; if the opponent has none, only feeding moves."""
     moves = [house for house in range(6) if houses[house]]
     if not any(houses[6:]):
         moves = [house for house in moves if any(sown(houses, house)[0][6:])]
@@ -109,15 +109,15 @@ def test_seeds_are_conserved(position):
 @pytest.mark.parametrize(
     ("text", "moves", "value"),
     [
-        # Who finds the other without seeds gives some.
+        # If the opponent has no seeds, the mover has to feed him.
         ("[20] 0 0 0 0 0 0 / 1 5 3 0 0 1 [18] south", [1, 5], 0),
         ("[20] 0 0 0 0 0 0 / 5 4 3 2 0 0 [14] south", [], 1),
-        # Or takes the rest, if none can be given; and so does the other if the mover has none.
+        # Or, if feeding is impossible, captures the rest; likewise if the mover has no seeds.
         ("[20] 0 0 0 0 0 0 / 4 0 0 0 0 0 [24] south", [], 1),
         ("[24] 0 0 0 0 0 0 / 4 0 0 0 0 0 [20] south", [], 0),
         ("[24] 0 0 0 0 0 0 / 1 0 0 0 0 0 [23] north", [], 0),
         ("[22] 0 0 0 0 0 0 / 3 0 0 0 0 0 [23] north", [], -1),
-        # 25 seeds, and half of them.
+        # 25 seeds, and 24 each.
         ("[23] 0 0 0 0 0 0 / 0 0 0 0 0 0 [25] north", [], -1),
         ("[24] 0 0 0 0 0 0 / 0 0 0 0 0 0 [24] north", [], 0),
         ("[20] 1 0 0 0 1 0 / 1 0 0 0 0 0 [25] south", [], 1),
@@ -138,7 +138,7 @@ def test_ends(text, moves, value):
 
 @functools.cache
 def by_hand(houses, captured, quiet, limit):
-    """The value in plain Python, by naive rules."""
+    """Return the value in plain Python, by naive rules."""
     moves = legal(houses)
     if max(captured) > 24 or quiet >= limit or not moves:
         own = captured[0] + (sum(houses[:6]) if max(captured) <= 24 else 0)
@@ -165,7 +165,7 @@ ENDGAMES = [
 
 
 def test_endgames():
-    """In plain Python, which takes less than to compile the solver."""
+    """In plain Python, which takes less time than compiling the solver."""
     limit = 12
     begun = list(itertools.product(ENDGAMES, (0, 5)))
     wanted = [by_hand(*endgame, quiet, limit) for endgame, quiet in begun]
@@ -205,7 +205,7 @@ def test_bounds():
 
 
 def test_longest_games():
-    """Captures are of two seeds or more, and a limit of moves is between them."""
+    """Captures are of two seeds or more, with at most a limit of moves between them."""
     assert start().MAX_PLIES == 25 * 50
     assert start("7").MAX_PLIES == 25 * 7
 

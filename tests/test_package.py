@@ -16,7 +16,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The names in a wheel made in a tree in which other builds have left their files."""
+    """The names in a wheel built in a tree in which other builds have left their files."""
     tree = tmp_path_factory.mktemp("tree")
     for name in ("engine", "games"):
         ignored = shutil.ignore_patterns("node_modules", "__pycache__")

@@ -1,4 +1,4 @@
-"""Other packages search the same trees: the same rules, and counts that agree."""
+"""Other packages search the same trees: the same rules, and equal counts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 from click.testing import CliRunner
+from marks import compiled_only
 
 from benchmarks.peers import comparison
 from benchmarks.peers.comparison import compare_peers, draw, reference
@@ -17,17 +18,16 @@ from benchmarks.peers.programs import Count, Found, Program, Work
 from benchmarks.peers.rules import EMPTY, MUTABLE, RULES, has_four, score_of
 from benchmarks.studies.peers import main
 from cutnode import CutnodeError, load_game, solve
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.messages import position_text
 from cutnode.contract.verbs import bounds, outcome, play, plies_left
 from cutnode.lab.plots import write_plot
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+pytestmark = compiled_only
 
 
 def of(study, **wanted):
-    """The rows with some figures."""
+    """Return the rows with the *wanted* figures."""
     return [row for row in study.rows if wanted.items() <= row.items()]
 
 
@@ -62,7 +62,7 @@ def test_peers_visit_the_same_positions(name, work):
 
 @pytest.mark.parametrize("game", ["tictactoe", "connect4"])
 def test_rules_of_peers(game):
-    """The rules written for peers are those of the game, along every line of some plies."""
+    """The rules written for peers equal the game's rules, along every line of some plies."""
     rules = RULES[game]
 
     def compare(position, state, mutable, left):
@@ -88,7 +88,7 @@ def test_rules_of_peers(game):
 
 
 def line(game, text):
-    """A position, a state and a mutable game after the same moves."""
+    """Return a position, a state and a mutable game after the same moves."""
     position, state, mutable = load_game(game).start(), EMPTY, MUTABLE[game]()
     for symbol in text:
         move = int(symbol) - 1
@@ -130,7 +130,7 @@ def test_peers_that_are_not_there(monkeypatch):
 
 
 def test_peers_that_go_wrong():
-    """One that counts otherwise is said to, and one that fails has a row that says how."""
+    """A wrong count is reported, and a failing program has a row with the reason."""
 
     def fail(work):
         raise ValueError("no")
@@ -186,7 +186,7 @@ def value_by_minimax(position):
 
 
 def test_what_is_seen_of_ultimate_tictactoe_is_so():
-    """In the last moves of random games, beside minimax by the rules alone."""
+    """Claims about positions near the end of random games, compared with plain minimax."""
     path = Path(__file__).parents[1] / "benchmarks" / "peers" / "ultimate.py"
     game, dice, met = load_game(str(path), plain=True), Random(1), 0
     while met < 40:

@@ -1,4 +1,4 @@
-"""Pickles of games, boards, positions and results, and errors of objects that have none."""
+"""Pickles of games, boards, positions and results, and errors for objects that have none."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def play(position, move):
 def outcome(position):
     return not position.pieces, -1
 """
-"""A game in plain Python whose positions have objects of its own inside."""
+"""A game in plain Python whose positions contain objects of its own classes."""
 
 
 @pytest.fixture
 def file(tmp_path):
-    """The file of a user's game, of which nothing is loaded afterwards."""
+    """The file of a user's game, with nothing left loaded afterwards."""
     before = set(sys.modules)
     path = tmp_path / "pieces_of_a_user.py"
     path.write_text(PIECES)
@@ -79,7 +79,7 @@ def file(tmp_path):
 
 
 def in_another_process(data, code="print(x)"):
-    """The text that a process without any game loaded prints for an object."""
+    """Return what a process without any loaded game prints for an object."""
     return subprocess.run(
         [sys.executable, "-c", f"import pickle, sys; x = pickle.load(sys.stdin.buffer); {code}"],
         input=data,
@@ -147,7 +147,7 @@ def test_a_file_that_was_edited_is_refused(file):
         error = in_another_process(each).stderr.decode().splitlines()[-1]
         assert "GameError" in error
         assert f"{str(file)!r} has changed since this was pickled" in error
-    # Here the rules are those that were loaded.
+    # Here the rules are the loaded ones.
     assert [pickle.loads(each) for each in data[:2]] == [game, game.start()]
     assert copy.deepcopy(game.start()) == game.start()
     del sys.modules[game.module.__name__]

@@ -1,4 +1,4 @@
-"""Minimax, alpha-beta and perft: published counts, and each other."""
+"""Minimax, alpha-beta and perft, compared with published counts and with each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cutnode.compiler.jit import jit_enabled
 from cutnode.kernels.scores import WIN
 
 AFFORDABLE = 10_000_000 if jit_enabled() else 20_000
-"""The lines that a test may count."""
+"""The most lines that a test may count."""
 
 PERFT = [
     (path.stem, variant, position, *map(int, count.split()))
@@ -30,11 +30,11 @@ def id_of(fact):
 
 
 FEW = 2_000
-"""The lines of a variant that are counted in plain Python, rather than compiled for it."""
+"""The most lines of a variant that are counted in plain Python instead of compiling it."""
 
 
 def marks_of(name, variant, position, depth, lines):
-    """There may be much to count, or to compile once more."""
+    """Return the marks for long counts, and for further compilations."""
     if not variant:
         many = lines > 1_000_000_000 or name == "skirmish"
         return [pytest.mark.slow] if many else []
@@ -63,7 +63,7 @@ def test_perft_beyond_the_end():
 
 
 def test_perft_counts_finished_games():
-    """Of the 255,168 games of tic-tac-toe 1440 end after 5 moves and 5328 after 6."""
+    """Of the 255,168 games of tic-tac-toe, 1440 end after 5 moves and 5328 after 6."""
     start = load_game("tictactoe").start()
     counts = [perft(start, depth, finished=True) for depth in (4, 5, 6, 7, 9, 10**30)]
     assert counts == [3024, 15120, 56160, 148176 + 1440 + 5328, 255168, 255168]
@@ -72,7 +72,7 @@ def test_perft_counts_finished_games():
 
 
 def test_perft_of_moves_that_are_read_while_they_are_made(tmp_path):
-    """The last ones are not written where nobody reads them."""
+    """The last moves are not written where nothing reads them."""
     source = Path(template.__file__).read_text()
     reading = source.replace("at += 1", "at += buffer[at] > 0")
     assert reading != source
@@ -86,8 +86,8 @@ def test_perft_multiplies_lines_by_outcomes_of_chance():
     assert [perft(race.Position(), depth) for depth in (0, 1, 2)] == [1, 3, 9]
 
 
-# Counts of the empty board, cells in their natural order: 1 + 9 + 72 + ... + 127872, and the
-# nodes of textbook alpha-beta.
+# Counts for the empty board, with cells in natural order: 1 + 9 + 72 + ... + 127872, and the nodes
+# of textbook alpha-beta.
 @pytest.mark.skipif(not jit_enabled(), reason="half a million nodes")
 def test_tictactoe_counts():
     start = load_game("tictactoe").start()
@@ -105,7 +105,7 @@ def test_depth_limits_the_tree():
 
 def test_evaluation_stands_for_the_value_where_depth_ends():
     game = load_game("tictactoe")
-    assert minimax(game.parse("5"), 0).value == -4  # four lines of the other
+    assert minimax(game.parse("5"), 0).value == -4  # four lines of the opponent
     assert minimax(game.start(), 1).value == 4
     assert alphabeta(game.start(), 1).value == 4
 
@@ -143,7 +143,7 @@ def test_players_who_move_again():
 
 
 def test_chance_takes_the_expectation():
-    # One step each: whoever moves wins. Two steps: a roll of 1 leaves the other winning.
+    # One step each: the player to move wins. Two steps: after a 1 the opponent wins.
     assert minimax(race.Position(1, 1, 0)).value == 100
     assert minimax(race.Position(2, 1, 0)).value == 0.25 * -100 + 0.75 * 100
     with pytest.raises(GameError, match="alpha-beta does not support games of chance"):
@@ -151,7 +151,7 @@ def test_chance_takes_the_expectation():
 
 
 def test_repetitions_are_draws():
-    """Chasing each other around the ring without a leap, nobody is ever caught."""
+    """If the players chase each other around the ring without leaping, neither is ever caught."""
     chase = duel.Position(0, 2, False)
     assert minimax(chase).value == alphabeta(chase).value == 0
     assert minimax(duel.Position()).value == alphabeta(duel.Position()).value
@@ -165,7 +165,7 @@ def test_lines_that_are_too_long(monkeypatch):
 
 @pytest.mark.parametrize("count", [minimax, alphabeta, perft])
 def test_depth_is_not_negative(count):
-    with pytest.raises(CutnodeError, match="depth must not be negative, got -1"):
+    with pytest.raises(CutnodeError, match="depth must be at least 0, got -1"):
         count(load_game("tictactoe").start(), -1)
 
 

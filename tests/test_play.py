@@ -1,4 +1,4 @@
-"""Playing in the terminal, by scripts: moves, commands, saved games, and how it ends."""
+"""Playing in the terminal, by scripts: moves, commands, saved games, and endings."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import re
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from toys import duel, race
 
 import cutnode
 from cutnode import CutnodeError, Game, load_game
-from cutnode.cli.main import main
 from cutnode.playing.play import COMMANDS, PERSON, Session, resume
 from cutnode.playing.players import EnginePlayer
 from cutnode.playing.records import read_record
@@ -22,14 +21,12 @@ GAME = load_game("tictactoe")
 
 
 def play(*args, script=""):
-    """What is shown, and the exit code."""
-    result = CliRunner().invoke(main, ["play", *map(str, args)], input=script)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
+    """Return the result of the command: its output and exit code."""
+    return run_cutnode("play", *args, stdin=script)
 
 
 class Script:
-    """A view that writes what it is told and remembers what it is shown."""
+    """A view that replays a script and remembers what it is shown."""
 
     def __init__(self, *lines):
         self.lines = list(lines)
@@ -54,7 +51,7 @@ def session(*players, game=GAME, name="tictactoe", start="", seed=0):
 
 
 def people(*script, **options):
-    """Two people play as written; returns the session and what was shown."""
+    """Let two people play a script; return the session and what was shown."""
     view = Script(*script)
     played = session(PERSON, PERSON, **options)
     assert played.run(view)
@@ -71,7 +68,7 @@ def test_game_is_won_and_ends():
 
 
 def test_person_against_the_engine():
-    """Random replies of a person lose to an expert, whoever begins."""
+    """A person's random replies lose to an expert, whoever begins."""
     for side in ("--first", "--second"):
         script = "\n".join("123456789" * 2) + "\n"
         result = play("tictactoe", side, "--level", "expert", "--seed", 1, script=script)
@@ -121,12 +118,12 @@ def test_repetition_is_told():
     assert shown[-3].endswith("draw: the position repeats")
 
 
-# What a person writes
+# Input
 
 
 def test_wrong_moves_get_another_try():
     output = play("tictactoe", "--both", script="5\n5\nhelpp\n0\n\n1\n").output
-    assert "cell 5 is marked already (moves lists the moves, help the commands)\n" in output
+    assert "cell 5 is marked already (moves lists the moves, help lists the commands)\n" in output
     assert " (did you mean 'help'?)" in output
     assert "'0' is not a cell" in output
     assert "o . .\n. x .\n. . ." in output
@@ -152,11 +149,11 @@ def test_hint_and_eval():
 @pytest.mark.parametrize(
     ("start", "told"),
     [
-        ("", "proven: player 1 can force a draw, and no more"),
+        ("", "proven: player 1 can force a draw, but no more"),
         ("xx./oo./...", "proven: player 1 can force a win"),
-        ("15", "proven: player 1 can force a draw, and no more"),
-        ("142", "proven: player 1 is lost against best play"),
-        ("12534", "proven: player 1 is lost against best play"),
+        ("15", "proven: player 1 can force a draw, but no more"),
+        ("142", "proven: player 1 loses against best play"),
+        ("12534", "proven: player 1 loses against best play"),
         ("14253", "player 2 wins"),
     ],
 )
@@ -196,7 +193,7 @@ def test_level_strength_and_swap():
     told = "\n".join(view.shown)
     assert "the engine plays with level=easy\n" in told
     assert "the engine plays with level=expert from now on" in told
-    assert "a strength is 0..100, not 400" in told
+    assert "strength must be 0..100, got 400" in told
     assert "there is no level 'magic'" in told
     assert played.players == ["strength=40", PERSON]
     assert len(played.record.steps) == 1
@@ -219,7 +216,7 @@ def test_interrupted_command_returns_to_the_prompt(monkeypatch):
 
 @pytest.fixture
 def interrupted(monkeypatch):
-    """Every thought of an engine ends by Ctrl-C."""
+    """Interrupt every search of an engine, as Ctrl-C would."""
     choose = EnginePlayer.choose
     monkeypatch.setattr(
         EnginePlayer,
@@ -245,32 +242,32 @@ def test_ctrl_c_ends_watching(interrupted):
 def test_ctrl_c_at_the_prompt_leaves():
     view = Script("5", KeyboardInterrupt())
     assert not session(PERSON, PERSON).run(view)
-    assert view.shown[-1] == "to go on from here: cutnode play tictactoe .../.x./..."
+    assert view.shown[-1] == "to continue from here: cutnode play tictactoe .../.x./..."
 
 
 # Leaving, saving, resuming
 
 
-def test_end_of_input_offers_to_go_on():
+def test_end_of_input_says_how_to_continue():
     result = play("tictactoe", "--both", script="5\n")
     assert result.exit_code == 0
-    assert result.output.endswith("to go on from here: cutnode play tictactoe .../.x./...\n")
-    assert "to go on from here" in play("tictactoe", "--both", script="quit\n1\n").output
+    assert result.output.endswith("to continue from here: cutnode play tictactoe .../.x./...\n")
+    assert "to continue from here" in play("tictactoe", "--both", script="quit\n1\n").output
 
 
 def test_saved_game_is_resumed(tmp_path):
     file = tmp_path / "game.json"
     script = f"5\nsave {file}\n"
     output = play("tictactoe", "--level", "medium", "--seed", 4, script=script).output
-    assert output.endswith(f"to go on: cutnode play tictactoe --resume {file}\n") is False
-    assert output.endswith(f"to go on: cutnode play --resume {file}\n")
+    assert output.endswith(f"to resume: cutnode play tictactoe --resume {file}\n") is False
+    assert output.endswith(f"to resume: cutnode play --resume {file}\n")
     whole = play("tictactoe", "--level", "medium", "--seed", 4, script="5\n9\n1\n3\n2\n").output
     rest = play("--resume", file, script="9\n1\n3\n2\n").output
     assert rest.splitlines()[-6:] == whole.splitlines()[-6:]
     assert resume(str(file), "tictactoe").to_dict() == json.loads(file.read_text())
     undone = play("--resume", file, script="undo\n")
     assert ". . .\n. . .\n. . ." in undone.output
-    assert "to go on from here" in undone.output
+    assert "to continue from here" in undone.output
 
 
 def test_saved_game_of_chance_is_resumed(tmp_path):
@@ -280,7 +277,7 @@ def test_saved_game_of_chance_is_resumed(tmp_path):
     played.run(Script("1", "1", f"save {file}"))
     again = resume(file, "toys.race")
     assert again.record.positions == played.record.positions
-    with pytest.raises(CutnodeError, match=r"it is a game of 'toys\.race': say so"):
+    with pytest.raises(CutnodeError, match=r"it is a game of 'toys\.race', which has to be named"):
         resume(file)
 
 
@@ -291,10 +288,10 @@ def test_save_keeps_other_files(tmp_path):
     lines = ("save", f"save {mine}", f"save {tmp_path}/no/where", f"save {game}", f"save {game}")
     _, shown = people(*lines)
     assert mine.read_text() == "mine"
-    assert "write save and the name of a file" in shown
-    assert f"{mine} is there already, and no saved game" in shown
+    assert "save needs the name of a file" in shown
+    assert f"{mine} exists, and is not a saved game" in shown
     assert any("there is no folder" in text for text in shown)
-    assert sum(text.startswith("saved; to go on later") for text in shown) == 2
+    assert sum(text.startswith("saved; to resume later") for text in shown) == 2
 
 
 def test_boards_for_people_have_a_legend_and_mark_the_last_move():
@@ -337,7 +334,7 @@ def test_games_of_chess_are_pgn(tmp_path):
     black = "8/8/8/8/8/6k1/5r2/7K b - - 0 7"
     play("chess", black, "--both", script=f"Rf1#\nsave {file}\n")
     assert "\n7... Rf1# 0-1\n" in file.read_text()
-    assert "to go on from here" in play("--resume", file, "--both", script="undo\nquit\n").output
+    assert "to continue from here" in play("--resume", file, "--both", script="undo\nquit\n").output
     read = chess.pgn.read_game(io.StringIO(file.read_text()))
     assert read.end().board().fen() == "8/8/8/8/8/6k1/8/5r1K w - - 1 8"
 
@@ -353,7 +350,7 @@ WRITTEN = """[Event "A game"]
 def test_pgn_is_not_for_other_games(tmp_path):
     file = tmp_path / "game.pgn"
     file.write_text("1. e4 e5 *")
-    with pytest.raises(CutnodeError, match=r"is no game of connect4: it does not write \.pgn"):
+    with pytest.raises(CutnodeError, match=r"is not a game of connect4, which has no \.pgn files"):
         read_record(str(file), "connect4")
 
 
@@ -395,7 +392,7 @@ def test_damaged_records_are_refused(tmp_path, name, text, reason):
 
 def test_other_games_have_no_pgn(tmp_path):
     _, shown = people("5", f"save {tmp_path}/game.pgn")
-    assert "tictactoe has no files that end in .pgn" in shown
+    assert "tictactoe has no .pgn files" in shown
 
 
 @pytest.mark.parametrize(
@@ -452,25 +449,28 @@ SAVED = {
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"format": "chess"}, "is no saved game of cutnode"),
-        ({"version": 2}, "it is of version 2, not 1"),
+        ({"format": "chess"}, "is not a saved game of cutnode"),
+        ({"version": 2}, "it has version 2, not 1"),
         ({"version": None}, "it lacks 'version'"),
         ({"steps": None}, "it lacks 'steps'"),
         ({"steps": ["5", "5"]}, "step 2: cell 5 is marked already"),
         ({"steps": [5]}, "step 1: a move must be a string, got 5"),
-        ({"steps": "5"}, "no two players and a list of steps"),
-        ({"players": ["person"]}, "no two players and a list of steps"),
-        ({"players": ["person", 3]}, "are not texts"),
+        ({"steps": "5"}, "must have two players and a list of steps"),
+        ({"players": ["person"]}, "must have two players and a list of steps"),
+        ({"players": ["person", 3]}, "must be texts"),
         ({"players": 7}, "cannot be resumed: "),
         ({"players": ["person", "magic"]}, "there is no setting 'magic'"),
-        ({"players": ["person", "depth=3,path=."]}, "is one of code in other files"),
-        ({"players": ["person", "depth=3,evaluation=a.py:b"]}, "is one of code in other files"),
+        ({"players": ["person", "depth=3,path=."]}, "would load code from other files"),
+        ({"players": ["person", "depth=3,evaluation=a.py:b"]}, "would load code from other files"),
         ({"start": "xxx"}, "cannot be resumed: "),
-        ({"start": 4}, "are not texts"),
-        ({"seed": "x"}, "a seed is a whole number"),
-        ({"game": "mine.py"}, "it is a game of 'mine.py': say so, as in cutnode play mine.py"),
+        ({"start": 4}, "must be texts"),
+        ({"seed": "x"}, "a seed must be a whole number"),
+        (
+            {"game": "mine.py"},
+            "it is a game of 'mine.py', which has to be named: cutnode play mine.py",
+        ),
         ({"game": "tictactoe:9"}, "tictactoe has no variant"),
-        ({"game": 5}, "are not texts"),
+        ({"game": 5}, "must be texts"),
     ],
 )
 def test_damaged_games_are_refused(tmp_path, change, reason):
@@ -488,23 +488,23 @@ def test_foreign_files_are_refused(tmp_path, data):
     file.write_bytes(data)
     result = play("--resume", file)
     assert (result.exit_code, result.output.count("\n")) == (2, 1)
-    assert "is no saved game" in result.output
+    assert "is not a saved game" in result.output
 
 
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
         ((), "say which game to play"),
-        (("magic",), "there is no game 'magic'"),
+        (("magic",), "unknown game 'magic'"),
         (("tictactoe", "55"), "cell 5 is marked already"),
         (("tictactoe", "--level", "hard", "--strength", 4), "exclude each other"),
         (("tictactoe", "--level", "hard", "--depth", 4), "--level and --depth exclude each other"),
-        (("tictactoe", "--level", "easy", "--evaluation", "own"), "a level has its estimate"),
-        (("tictactoe", "--engine", "mcts", "--level", "hard"), "--level is one of alpha-beta"),
+        (("tictactoe", "--level", "easy", "--evaluation", "own"), "a level sets both"),
+        (("tictactoe", "--engine", "mcts", "--level", "hard"), "--level needs alpha-beta"),
         (("tictactoe", "--engine", "mcts", "--depth", 4), "depth does not go with engine=mcts"),
         (("tictactoe", "--playouts", 4), "playouts does not go with engine=alphabeta"),
         (("--resume", "nothing.json"), "nothing.json cannot be read: "),
-        (("--resume", "nothing.json", "--seed", 3), "has its own settings: leave --seed out"),
+        (("--resume", "nothing.json", "--seed", 3), "keeps its settings: leave out --seed"),
     ],
 )
 def test_bad_input_is_one_line(args, reason):

@@ -1,4 +1,4 @@
-"""Players: levels, strengths and configurations, and games as they are played."""
+"""Players: levels, strengths and configurations, and the games they play."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_same_seed_same_game(text):
 
 @pytest.mark.parametrize("text", PLAYERS)
 def test_choice_depends_on_position_and_seed_alone(text):
-    """A game can be played again from its middle."""
+    """A game can be replayed from its middle."""
     player, opponent = make_player(GAME, text), make_player(GAME, "random")
     record = play_game((player, opponent), GAME.start(), seed=3)
     for number in reversed(range(0, len(record.steps), 2)):
@@ -54,7 +54,7 @@ def test_choice_depends_on_position_and_seed_alone(text):
 
 @pytest.mark.parametrize("text", PLAYERS)
 def test_moves_are_legal_to_the_end(text):
-    """``play_game`` refuses others."""
+    """``play_game`` refuses illegal moves."""
     player = make_player(GAME, text)
     for seed in range(10):
         assert play_game((player, player), GAME.start(), seed=seed).ending() == "rules"
@@ -127,11 +127,11 @@ def test_wins_and_losses_in_one_are_seen(strength):
     for seed in range(30):
         player.new_game(seed)
         assert player.choose(GAME.parse("1425")).move == 2  # completes the row
-        assert player.choose(GAME.parse("142")).move == 2  # stops the other's
+        assert player.choose(GAME.parse("142")).move == 2  # blocks the opponent's
 
 
 def test_strength_rises():
-    """Against an expert, in losses of 20 games; 20 sees all that one move does."""
+    """Losses against an expert in 20 games; strength 20 sees everything within one move."""
     losses = []
     for strength in (0, 10, 100):
         players = make_player(GAME, f"strength={strength}"), make_player(GAME, "level=expert")
@@ -165,22 +165,22 @@ def test_configuration_is_read():
         ("level=hard,depth=3", "level does not go with depth"),
         ("random,depth=3", "random does not go with depth"),
         ("depth=3,depth=4", "depth is set twice"),
-        ("depth=x", "depth is a whole number, not 'x'"),
-        ("seconds=soon", "seconds is a number, not 'soon'"),
-        ("seconds=-1", "a time limit is"),
-        ("seconds=nan", "a time limit is"),
+        ("depth=x", "depth must be a whole number, got 'x'"),
+        ("seconds=soon", "seconds must be a number, got 'soon'"),
+        ("seconds=-1", "seconds must be positive"),
+        ("seconds=nan", "seconds must be positive"),
         ("depth", "'depth' should be depth=..."),
         ("exact=1", "'exact=1' should be exact, without a value"),
         ("exact", "needs a limit: depth, nodes or seconds"),
-        ("strength=101", "a strength is 0..100"),
-        ("depth=99", "a player's depth is 1..63"),
-        ("nodes=0", "a node limit is at least 1"),
+        ("strength=101", "strength must be 0..100"),
+        ("depth=99", "depth must be 1..63"),
+        ("nodes=0", "nodes must be at least 1"),
         ("depth=3,without=magic", "there is no technique 'magic'"),
         ("depth=3,evaluation=magic", "has no evaluation 'magic'"),
         ("depth=3,driver=magic", "driver must be one of"),
     ],
 )
-def test_configurations_that_are_none(text, reason):
+def test_invalid_configurations(text, reason):
     with pytest.raises(CutnodeError, match=reason.replace("?", r"\?").replace("...", r"\.\.\.")):
         make_player(GAME, text)
 
@@ -254,12 +254,12 @@ def test_chance_keeps_to_its_odds():
     assert dice[0].draw() == dice[1].draw()
 
 
-def test_steps_that_are_none():
+def test_invalid_steps():
     for start, steps, reason in (
         (GAME.start(), ["5", "5"], "step 2: cell 5 is marked already"),
         (GAME.start(), [4], "step 1: a move must be a string, got 4"),
         (race.Position(), [2], "step 1: chance has no outcome 2"),
-        (race.Position(), ["1"], "step 1: an outcome of chance is a whole number"),
+        (race.Position(), ["1"], "step 1: an outcome of chance must be a whole number"),
         (GAME.start(), ["1", "4", "2", "5", "3", "6"], "step 6: "),
     ):
         with pytest.raises(CutnodeError, match=reason):
@@ -274,11 +274,11 @@ def test_illegal_choices_are_the_players_fault():
         def choose(self, position):
             return make_player(GAME, "random").choose(GAME.start())
 
-    with pytest.raises(GameError, match="chose what cannot be"):
+    with pytest.raises(GameError, match="chose an illegal move"):
         play_game((Cheat(), Cheat()), GAME.start(), seed=1)
 
 
-# Measured
+# Measured strength
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Positions have one compiled type each and survive their way through flat buffers."""
+"""Each class of positions has one compiled type, and survives the way through flat buffers."""
 
 import math
 from collections import namedtuple
@@ -28,7 +28,7 @@ TOP = Bits(1 << 63)
 
 
 class Mixed(NamedTuple):
-    """A field of each kind."""
+    """A position with a field of each kind."""
 
     stones: Bits
     score: int
@@ -61,7 +61,7 @@ class Large(Board, Words):
 
 
 class Named(NamedTuple):
-    """A field with the name of another class's constant."""
+    """A position with a field named like another class's constant."""
 
     SIZE: int
 
@@ -77,7 +77,7 @@ mixed = st.builds(
 
 @pytest.fixture(scope="module")
 def through_buffer():
-    """A kernel that parks a position among other words and loads it again."""
+    """A kernel that stores a position among other words and loads it again."""
     kind = position_type(Mixed)
 
     @numba.njit(kind(kind, types.uint64[::1], types.int64))
@@ -120,13 +120,13 @@ class Optional(NamedTuple):
 
 @pytest.mark.parametrize("cls", [Worded, Optional, namedtuple("Bare", "stones")])
 def test_field_of_another_kind_is_an_error(cls):
-    with pytest.raises(GameError, match=rf"{cls._fields[0]} .* one of Bits, int, bool, float"):
+    with pytest.raises(GameError, match=rf"{cls._fields[0]} .* must be Bits, int, bool or float"):
         position_type(cls)
 
 
 @pytest.mark.parametrize("cls", [int, tuple, dict])
 def test_class_of_no_game_is_an_error(cls):
-    with pytest.raises(GameError, match="a position is what a game makes, not of type"):
+    with pytest.raises(GameError, match="a position must come from a game, got one of type"):
         position_type(cls)
 
 
@@ -180,7 +180,7 @@ def test_words_of_a_batch_go_by_the_annotation():
 
 
 def test_batch_of_two_classes_is_an_error():
-    with pytest.raises(PositionError, match=r"one class, not Small and Large"):
+    with pytest.raises(PositionError, match=r"one class, got Small and Large"):
         as_words([Small(Bits(0), Bits(0)), Large(Bits(0), Bits(0))])
 
 

@@ -1,15 +1,14 @@
-"""ProbCut: it cuts where shallow scores tell deep ones, and nowhere else."""
+"""ProbCut: it cuts where shallow scores predict deep ones, and nowhere else."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
+from marks import compiled_only
 
 from cutnode import Searcher, load_game, minimax
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.dispatch import VERBS
 from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.contract.verbs import deviation as deviation_of
@@ -17,8 +16,6 @@ from cutnode.contract.verbs import play
 from cutnode.kernels.techniques import EXACT, choose
 from cutnode.lab.deviation import deviation
 from cutnode.tree.recording import record_tree
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 
 STEADY = load_game("toys.steady", plain=True)
 steady, START = STEADY.module, STEADY.start()
@@ -55,7 +52,7 @@ def test_where_shallow_scores_are_true_nothing_is_lost(depth):
 
 @compiled_only
 def test_a_game_that_tells_no_deviation_is_searched_as_before():
-    """The same tree as one of ``uniform``, whose search knows nothing of ProbCut."""
+    """The same tree as a game of ``uniform``, whose search does not use ProbCut."""
     twin = load_game("uniform:5x12,ordered=75", plain=True).start()._replace(value=START.value)
     for exact in (True, False):
         techniques = choose(type(twin), None, exact=exact)
@@ -66,7 +63,7 @@ def test_a_game_that_tells_no_deviation_is_searched_as_before():
 
 @compiled_only
 def test_what_foretelling_saw_does_not_count_against_a_proof():
-    """At the end of the tree scores are proven, with and without it."""
+    """At the end of the tree scores are proven, with and without ProbCut."""
     for text in ("0 1 2 3 4 0", "4 3 2 1 0 0 1"):
         position = STEADY.parse(text)
         result = Searcher(START, techniques=SOUND | {"probcut"}).search(position, depth=12)
@@ -120,14 +117,14 @@ def test_the_laboratory_compares_depths():
     assert all(row["deviation"] > 0 for row in study.rows)
     assert study.notes[-1].startswith("deviation = exp(")
     arguments = ["lab", "deviation", GAME, "--depth", "5", "--games", "40", "--json"]
-    printed = json.loads(CliRunner().invoke(main, arguments).output)
+    printed = json.loads(run_cutnode(*arguments).output)
     assert printed["rows"] == study.rows
     assert printed["settings"] == study.settings
 
 
 def test_the_laboratory_says_what_it_cannot_compare():
-    with pytest.raises(GameError, match="ur has chance"):
+    with pytest.raises(GameError, match="ur is a game of chance"):
         deviation(load_game("ur").start(), 4)
-    for depth, games, message in ((1, 1, "depths to compare"), (4, 0, "at least 1 game")):
+    for depth, games, message in ((1, 1, "depth must be 2"), (4, 0, "games must be at least 1")):
         with pytest.raises(CutnodeError, match=message):
             deviation(load_game("tictactoe").start(), depth, games=games)

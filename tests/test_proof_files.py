@@ -1,4 +1,4 @@
-"""Files of proofs: written whole, read back by anyone, verified by the rules; damage is told."""
+"""Proof files: written completely, read by anyone, verified by the rules; damage is reported."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_solve_writes_what_verify_reads(tmp_path):
 
 
 def test_a_wrong_proof_is_neither_saved_nor_verified(tmp_path):
-    """The first player wins with his next move: he has more than a draw."""
+    """The first player wins with his next move, so the value is more than a draw."""
     position = load_game("tictactoe").parse("1425")
     with pytest.raises(CutnodeError, match="the value is more than 0 at "):
         write_proof(position, at_most=0)
@@ -132,7 +132,7 @@ def damaged(data, **changes):
         (lambda data: damaged(data, game="connect4"), "line 1: "),
         (lambda data: damaged(data, answers=[]), "line 1: the proof is damaged"),
         (lambda data: damaged(data, mover=1), "line 1: the proof is damaged"),
-        (lambda data: damaged(data, least="0"), "line 1: a value is a whole number, not '0'"),
+        (lambda data: damaged(data, least="0"), "line 1: a value must be a whole number, got '0'"),
         (lambda data: damaged(data, position=""), None),
         (lambda data: damaged(data, position="what"), "line 1: "),
         (lambda data: damaged(data, answers={}), "the proof is wrong at .../.../...: there is no"),
@@ -159,7 +159,7 @@ def test_files_that_cannot_be_read(tmp_path):
 
 
 def test_a_game_in_a_file_is_named(tmp_path, written):
-    """What a file of proofs says runs no code."""
+    """Reading a proof file runs no code that the file names."""
     path = tmp_path / "proof.json"
     start = load_game("toys.kayles", plain=True).start()
     save_proofs(path, [write_proof(start, at_least=1)])

@@ -1,4 +1,4 @@
-"""Proofs by proof numbers: values, play that goes round, limits, threads, choosing an engine."""
+"""df-pn: values, games with cycles, limits, threads, choosing an engine."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from marks import compiled_only
 from test_solver import end_of
 from toys import circles
 
@@ -23,18 +24,15 @@ from cutnode import (
     solve_many,
     write_proof,
 )
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import outcome, play
 from cutnode.kernels.proof_numbers import keep_numbers, known_numbers
 from cutnode.kernels.table import SOLVED, begin
 from cutnode.search import game_solver
 from cutnode.search.proof_numbers import Interval
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-
 
 def positions_of(start, plies, count, seed=1):
-    """Positions of random games that go on, after so many plies at most."""
+    """Return unfinished positions of random games, after at most *plies* plies."""
     dice, found = Random(seed), []
     while len(found) < count:
         position = start
@@ -55,7 +53,7 @@ def test_questions_narrow_every_interval(bounds):
     asked = interval.target()
     assert interval.lower < asked <= interval.upper
     if interval.lower < 1 <= interval.upper:
-        assert asked == 1  # who wins comes first
+        assert asked == 1  # first, the question who wins
 
 
 @pytest.mark.parametrize("proof", [True, False])
@@ -122,7 +120,7 @@ def test_values_and_lines(name, plies, count):
 def test_values_and_margins_are_those_of_alpha_beta(name, plies):
     positions = positions_of(load_game(name).start(), plies, 100)
     expected = [result.value for result in solve_many(positions)]
-    # All in one table, whose margins stay with it.
+    # All in one table, which also stores the margins.
     assert [result.value for result in solve_many(positions, engine="pn")] == expected
     assert [solve(position, engine="pn").value for position in positions[:20]] == expected[:20]
 
@@ -161,11 +159,11 @@ def test_order_is_asked_of_the_position_before_forced_replies(tmp_path):
     assert solve(start, engine="pn").value == solve(start).value == -1
 
 
-# Play that can go round
+# Games with cycles
 
 
 def values_by_sweeps(successors):
-    """The values of the nodes of a graph: wins and losses in finitely many moves, else draws."""
+    """Return the values of a graph's nodes: wins and losses in finitely many moves, else draws."""
     values = {node: 1 if node % 2 else -1 for node, edges in successors.items() if not edges}
     changed = True
     while changed:
@@ -181,7 +179,7 @@ def values_by_sweeps(successors):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_repetition_is_a_draw(seed):
-    """On random graphs with many circles, an answer of one line is never taken for another's."""
+    """On random graphs with many cycles, a result for one line is never used for another."""
     dice = Random(seed)
     nodes = dice.randrange(4, 16)
     circles.GRAPH = {
@@ -230,7 +228,7 @@ def test_many_positions():
     assert batch[0].nodes == batch.nodes[0] > 0
 
 
-def test_an_engine_goes_on_with_its_table():
+def test_an_engine_continues_with_its_table():
     start = load_game("tictactoe").start()
     with Engine(start) as mine:
         first = mine.solve(start, engine="pn")
@@ -307,7 +305,7 @@ def test_questions_that_make_no_sense():
     start = load_game("connect4:3x3", plain=True).start()
     with pytest.raises(CutnodeError, match="weak and at_least exclude each other"):
         solve(start, at_least=1, weak=True)
-    with pytest.raises(CutnodeError, match=r"at_least is a whole number, not 0\.5"):
+    with pytest.raises(CutnodeError, match=r"at_least must be a whole number, got 0\.5"):
         solve(start, at_least=0.5)
     with pytest.raises(CutnodeError, match=r"values of connect4:3x3 are .*, not 33000"):
         solve(start, at_least=33_000)
@@ -332,7 +330,7 @@ def test_limits_leave_bounds_numbers_and_a_move():
 
 
 def test_numbers_at_a_limit_are_those_of_now():
-    """With a focus of one move the root is not looked at again before a stop."""
+    """With a focus on one move, the root is not updated again before a stop."""
     start = load_game("kalah:3x3", plain=True).start()
     found = [solve(start, engine="pn", at_least=3, nodes=nodes) for nodes in (10, 100, 300)]
     assert [result.target for result in found] == [3, 3, 3]
@@ -349,8 +347,8 @@ def test_a_limit_that_is_over_at_once_leaves_first_numbers_and_a_move():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_stopped_search_goes_on_with_its_table(seed):
-    """Its values are right, and what the stopped ones have left saves nodes."""
+def test_a_stopped_search_continues_with_its_table(seed):
+    """It finds the right values, and the work of stopped searches saves nodes."""
     start = load_game("kalah:3x3", plain=True).start()
     (position,) = positions_of(start, 6, 1, seed)
     table, nodes, limit = Table(1), 0, Random(seed).randrange(5, 100)
@@ -366,7 +364,7 @@ def test_a_stopped_search_goes_on_with_its_table(seed):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_stops_where_play_goes_round_leave_nothing_that_is_wrong(seed):
-    """No answer of a line is stored for all lines, and none forgets how clearly it was decided."""
+    """No result for one line is stored for all lines, or loses its margin."""
     dice = Random(seed)
     nodes = dice.randrange(6, 24)
     circles.GRAPH = {
@@ -387,7 +385,7 @@ def test_stops_where_play_goes_round_leave_nothing_that_is_wrong(seed):
 
 @compiled_only
 @pytest.mark.slow
-def test_threads_that_are_stopped_go_on_with_their_table():
+def test_stopped_threads_continue_with_their_table():
     start = load_game("breakthrough:5x5").start()
     table = Table(64)
     numbers = set()
@@ -413,7 +411,7 @@ def test_time_and_ctrl_c_end_a_proof(interrupt_soon):
 @pytest.mark.slow
 @pytest.mark.parametrize(("threads", "mebibytes"), [(1, 1), (2, 64)])
 def test_threads_and_small_tables_lose_no_proof(threads, mebibytes):
-    """The second player wins on 5x5, as alpha-beta finds, too."""
+    """The second player wins on 5x5, as alpha-beta also finds."""
     start = load_game("breakthrough:5x5").start()
     result = solve(start, engine="pn", threads=threads, table=Table(mebibytes))
     assert result.value == -1
@@ -430,7 +428,7 @@ def test_wrong_input():
         solve(load_game("toys.pig", plain=True).start(), engine="pn")
 
 
-# Proofs that are written
+# Written proofs
 
 
 @pytest.mark.parametrize(("claim", "answers"), [({"at_least": 0}, 50), ({"at_most": 0}, 50)])
@@ -472,7 +470,7 @@ def test_a_false_claim_has_no_proof():
 
 
 def values_below(position, known):
-    """Write the value of a position and of all that can be reached from it, by plain minimax."""
+    """Note the values of a position and everything reachable from it, by plain minimax."""
     if position not in known:
         over, value = outcome(position)
         children = [] if over else [play(position, move) for move in legal_moves(position)]
@@ -483,7 +481,7 @@ def values_below(position, known):
 @compiled_only
 @pytest.mark.parametrize("step", [23, pytest.param(1, marks=[pytest.mark.slow, pytest.mark.long])])
 def test_true_claims_are_proven_and_no_others(step):
-    """Every claim about positions of tic-tac-toe, finished ones too, and beyond its values."""
+    """Every claim about positions of tic-tac-toe, including finished ones and impossible values."""
     known = {}
     values_below(load_game("tictactoe").start(), known)
     table = Table(1)

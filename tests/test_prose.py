@@ -1,7 +1,6 @@
-"""Habits of style that help, errors, docs, docstrings and comments have lost, and stay without.
+"""Help, errors, docs, docstrings and comments stay free of some habits of style.
 
-Counts are of matches in all that people read; a limit is what was left when it was set, and may
-only fall.
+A limit is the number of matches left in all of this text when it was set, and may only fall.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ HABITS = {
     ),
     "a passive whose party is not named": (r"\b(?:is|are) (?:asked for|said by|told by)\b", 5),
 }
-"""A pattern and the most matches of it, by what to avoid."""
+"""A pattern and its limit, by the habit to avoid."""
 
 
 def prose(path):

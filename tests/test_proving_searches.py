@@ -1,4 +1,4 @@
-"""Searches that try a proof on their way: what they find, when, and what is left if it fails."""
+"""Searches that also try a proof: what they find, when, and what remains if it fails."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import threading
 import time
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 
 import cutnode
 from cutnode import CutnodeError, Engine, GameError, PositionError, load_game, make_player, minimax
-from cutnode.cli.main import main
 from cutnode.contract.dispatch import module_of
 from cutnode.kernels.scores import MOST_ESTIMATE, WIN, win_distance
 from cutnode.kernels.tablebase_scores import FAR
@@ -208,7 +207,7 @@ def test_a_game_says_its_share(monkeypatch):
         ProvingSearcher(PLAIN, table=1, ready=False)
 
 
-# Ends
+# Reasons for ending
 
 
 def test_an_event_ends_it():
@@ -252,7 +251,7 @@ def test_pondering_tries_none():
     assert result.statistics.proof_nodes == 0
 
 
-# Where it is said
+# Reports
 
 
 def test_engines_and_players_take_it():
@@ -273,10 +272,10 @@ def test_engines_and_players_take_it():
 def test_command_takes_it():
     limits = ["--nodes", "10000", "--proof-share", "0.5"]
     arguments = ["search", "connect4:4x4", "1213", *limits, "--json"]
-    done = CliRunner().invoke(main, arguments)
+    done = run_cutnode(*arguments)
     assert done.exit_code == 0, done.output
     data = json.loads(done.output)
     assert data["proven"]
     assert data["details"]["why"].startswith("the exact solver: ")
-    done = CliRunner().invoke(main, [*arguments, "--engine", "mcts"])
+    done = run_cutnode(*arguments, "--engine", "mcts")
     assert "--proof-share is an option of alpha-beta, not of mcts" in done.stderr

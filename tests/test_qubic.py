@@ -40,7 +40,7 @@ parse_position, position_text = NOTATION.parse_position, NOTATION.position_text
 
 
 def all_lines():
-    """The cells of each line: four in a row of a cube, from one face to another."""
+    """Return the cells of each line: four in a row of a cube, from one face to another."""
     found = set()
     for cell in itertools.product(range(4), repeat=3):
         for direction in itertools.product((-1, 0, 1), repeat=3):
@@ -89,7 +89,7 @@ def test_the_end_of_a_game(position):
 @pytest.mark.parametrize(
     ("line", "interval"),
     [
-        ("111 222 112 223 113", (-1, 1)),  # x makes a line if o does not take 114
+        ("111 222 112 223 113", (-1, 1)),  # x completes a line unless o takes 114
         ("111 222 112 223 113 322", (1, 1)),
         ("112 222 121 343 113 234 131 424", (1, 1)),  # 111 makes two fours
         ("112 222 121 343 113 234 131", (-1, 1)),
@@ -107,7 +107,7 @@ def test_a_four_leaves_one_move():
 
 
 def test_answers_to_two_fours():
-    """Fewer cells, of which each takes part in the threats or makes a four."""
+    """Fewer cells: each takes part in the threats or makes a four."""
     position = parse_position("112 222 121 343 113 234 131")
     answers = texts(position, moves_by(candidates, position))
     assert forced(position) == NO_MOVE
@@ -119,13 +119,13 @@ ALL = (1 << 64) - 1
 
 
 def cells_lacking(own, other):
-    """Where a player completes a line."""
+    """Return the cells where a player completes a line."""
     lines = [line for line in MASKS if not line & other and (line & own).bit_count() == 3]
     return {line & ~own for line in lines}
 
 
 def wins_by_fours(own, other):
-    """Whether the mover wins, by trying all sequences of fours."""
+    """Return whether the mover wins, by trying all sequences of fours."""
     if cells_lacking(own, other):
         return True
     threats = cells_lacking(other, own)
@@ -147,7 +147,7 @@ def wins_by_fours(own, other):
 
 @st.composite
 def scattered(draw):
-    """Two sets of as many stones, anywhere."""
+    """Two sets of equally many stones, anywhere."""
     cells = draw(st.permutations(range(64)))[: draw(st.integers(3, 8)) * 2]
     own, other = (sum(1 << cell for cell in cells[half::2]) for half in (0, 1))
     assume(not any(line & stones == line for line in MASKS for stones in (own, other)))
@@ -158,7 +158,7 @@ def scattered(draw):
 @settings(max_examples=40)
 @given(scattered())
 def test_wins_by_fours(stones):
-    """What is claimed is true, and each answer that is left out loses."""
+    """The claim is true, and every answer that is left out loses."""
     own, other = stones
     won, _ = winning_fours(Bits(own), Bits(other))
     assert not won or wins_by_fours(own, other)
@@ -173,7 +173,7 @@ def test_wins_by_fours(stones):
 @pytest.mark.long
 @pytest.mark.skipif(not jit_enabled(), reason="many nodes")
 def test_a_sharp_position_is_won():
-    """In alpha-beta's way it takes millions of nodes."""
+    """Plain alpha-beta takes millions of nodes."""
     assert solve(parse_position("222 333 223 111"), engine="pn", weak=True).value == 1
 
 

@@ -1,4 +1,4 @@
-"""What the README shows is true: its examples run, its game is a game."""
+"""README and CONTRIBUTING are true: examples run, paths exist, each test file has a subject."""
 
 from __future__ import annotations
 
@@ -14,6 +14,16 @@ from cutnode.conformance import check
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+TESTS = {path.name for path in (ROOT / "tests").glob("test_*.py")}
+
+
+def named_paths(text: str) -> set[str]:
+    """Return the paths that a page links to or names; NAME and X stand for any name."""
+    linked = re.findall(r"\]\(([\w/.]+)\)", text)
+    named = re.findall(r"`((?:engine|games|tests|benchmarks|\.ci)/[\w./]*)`", text)
+    run = re.findall(r"\b((?:tests|benchmarks|engine)/[\w/]+\.\w+)", text)
+    return {path for path in {*linked, *named, *run} if not re.search(r"NAME|_X", path)}
 
 
 def test_the_tour_runs() -> None:
@@ -33,9 +43,27 @@ def test_the_game_shown_is_a_game(tmp_path: Path) -> None:
     assert solve(plain).nodes == solve(game).nodes
 
 
-@pytest.mark.parametrize("path", re.findall(r"\]\(([\w/.]+)\)", README))
-def test_links_lead_somewhere(path: str) -> None:
+@pytest.mark.parametrize("path", sorted(named_paths(README) | named_paths(CONTRIBUTING)))
+def test_named_paths_exist(path: str) -> None:
     assert (ROOT / path).exists()
+
+
+def test_every_test_file_has_a_subject() -> None:
+    """By its name, or in the table of CONTRIBUTING."""
+    table = set(re.findall(r"`(test_\w+\.py)`", CONTRIBUTING))
+    assert table - {"test_lab_sweep.py", "test_chess_uci.py"} <= TESTS
+    sources = [*(ROOT / "engine" / "cutnode").rglob("*"), *(ROOT / "games").rglob("*")]
+    modules = {path.stem for path in sources if path.is_dir() or path.suffix == ".py"}
+    wholes = {
+        path.stem
+        for path in (*(ROOT / "engine" / "cutnode").glob("*"), *(ROOT / "games").glob("*"))
+    }
+    unnamed = {
+        name
+        for name in TESTS - table
+        if name[5:-3] not in modules and name[5:-3].partition("_")[0] not in wholes
+    }
+    assert unnamed == set()
 
 
 @pytest.mark.parametrize("line", shown_commands(README))

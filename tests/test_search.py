@@ -1,4 +1,4 @@
-"""The search of limited depth: every exact set of techniques scores as plain minimax does."""
+"""Depth-limited search: every exact set of techniques returns the score of plain minimax."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import itertools
 from random import Random
 
 import pytest
+from marks import compiled_only
 from toys import boxes, duel, isola
 
 from cutnode import (
@@ -20,7 +21,6 @@ from cutnode import (
     load_game,
     minimax,
 )
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.bits import Bits, mix
 from cutnode.contract.derived import is_free_move
 from cutnode.contract.dispatch import defines
@@ -31,7 +31,7 @@ from cutnode.kernels.techniques import EXACT, TECHNIQUES, choose, fits
 
 @compiled
 def hashed(position):
-    """A pseudo-random estimate, the same for equivalent positions."""
+    """Return a pseudo-random evaluation, the same for equivalent positions."""
     word, _ = canonical(position)
     return int(mix(Bits(word)) % Bits(201)) - 100
 
@@ -48,13 +48,11 @@ GAMES = {
 GAMES = {name: start for name, start in GAMES.items() if not defines(type(start), "chance")}
 
 QUICK = {"tictactoe"}
-"""The games of the quick tests, compiled: each takes many seconds to compile."""
-
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+"""The games of the quick tests in compiled code: each takes many seconds to compile."""
 
 
 def positions_of(start, name, count=4):
-    """The start and positions after random moves, some near the end."""
+    """Return the start, and positions after random moves, some of them near the end."""
     random = Random(name)
     found = [start]
     while len(found) < count:
@@ -69,7 +67,7 @@ def positions_of(start, name, count=4):
 
 
 def sets_of(cls):
-    """Each exact technique alone and left out, and random sets."""
+    """Return each exact technique alone, each left out, and random sets."""
     suited = {name for name in EXACT if fits(cls, TECHNIQUES[name])}
     needs = {"symmetry": {"table"}, "enhanced_cutoffs": {"table"}, "aspiration": {"deepening"}}
     sets = [set(), suited]
@@ -84,7 +82,7 @@ def sets_of(cls):
 
 
 def value_of_line(engine, position, line, depth):
-    """The score at the end of a line, for the mover of its start."""
+    """Return the score at the end of a line, for the player to move at its start."""
     same, ply, actions = True, 0, 0
     for move in line:
         assert move in legal_moves(position)
@@ -105,15 +103,15 @@ def value_of_line(engine, position, line, depth):
 
 
 def marks_of(name, often):
-    """Each game and evaluation compiles everything once more."""
+    """Return the marks: each game and each evaluation compiles everything once more."""
     return [pytest.mark.slow] if name in often else [pytest.mark.slow, pytest.mark.long]
 
 
 def check_exact_techniques(positions, depth, evaluation, *, ties=True, thorough=True):
-    """Every set of exact techniques scores as minimax does, and moves and lines lead there.
+    """Check that every set of exact techniques returns minimax's score, with right moves and lines.
 
-    In some games (not *ties*) a position's score depends on how it was reached.  Unless it is
-    *thorough* each set searches by one driver, and for the soonest win or any, in turns.
+    In some games (not *ties*) a position's score depends on how it was reached.  Unless *thorough*,
+    each set searches with one driver, alternately for the quickest win and for any win.
     """
     cls = type(positions[0])
     table = Table(1)
@@ -197,7 +195,7 @@ SMALL = {
     "uniform": ("uniform:3x6", "", 3),
     "y": ("y:3", "", 3),
 }
-"""A small variant or a late position of each game without chance, and a depth that is cheap."""
+"""A small variant or a late position of each game without chance, and an affordable depth."""
 
 
 def test_every_game_has_a_small_variant():
@@ -212,7 +210,7 @@ def test_every_game_has_a_small_variant():
     ],
 )
 def test_exact_techniques_score_as_minimax_in_plain_python(name):
-    """Of every shipped game, by the same functions, which need not be compiled for that."""
+    """Every shipped game runs the same functions, which need not be compiled for this."""
     variant, text, depth = SMALL[name]
     game = load_game(variant, plain=True)
     start = game.parse(text) if text else game.start()
@@ -232,7 +230,7 @@ def test_all_exact_techniques_in_small(driver):
 @pytest.mark.long
 @compiled_only
 def test_plain_alphabeta_counts():
-    """Nodes of textbook alpha-beta on 7x6, columns from the left; wins at any ply alike."""
+    """Nodes of textbook alpha-beta on 7x6, columns from the left; all wins score the same."""
     start = load_game("connect4").start()
     engine = Searcher(start, techniques=(), evaluation="cells", soonest=False)
     for depth, nodes, value in ((6, 11_767, 0), (8, 204_037, -1), (10, 2_666_528, 0)):
@@ -244,7 +242,7 @@ def test_plain_alphabeta_counts():
 @pytest.mark.long
 @compiled_only
 def test_everything_on_needs_few_nodes():
-    """Half of the best public library measured: 11,474 nodes at 8, 97,012 at 12."""
+    """Half as many as the best public library measured: 11,474 nodes at 8, 97,012 at 12."""
     start = load_game("connect4").start()
     engine = Searcher(start, evaluation="cells", soonest=False, exact=True)
     for depth, nodes in ((8, 11_474), (10, 33_839), (12, 97_012)):
@@ -269,7 +267,7 @@ def test_depth_is_counted_in_turns_or_actions():
 
 
 def test_free_moves_in_a_row_are_limited():
-    """Who completes the last box but one moves again: free once (``MAX_ACTIONS`` is 1)."""
+    """Completing the last box but one gives another move: free once (``MAX_ACTIONS`` is 1)."""
     position = boxes.parse_position("ABcDEFg +0 1")
     child = play(position, 2)
     assert moves_again(position, child)

@@ -1,4 +1,4 @@
-"""The service, asked over real sockets."""
+"""The service, queried over real sockets."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ SETTINGS = Settings(
     idle=1.0,
 )
 LONG = {"position": "", "seconds": 50}
-"""A question about Connect Four that takes long."""
+"""A request about Connect Four that takes long."""
 
 
 @contextmanager
 def running(settings: Settings, **options: Any) -> Iterator[tuple[Server, str]]:
-    """A service in a thread of this process."""
+    """Run a service in a thread of this process."""
     listening = listen("127.0.0.1", 0)
     server = Server(settings, **options)
     thread = threading.Thread(target=server.run, args=([listening],))
@@ -82,13 +82,13 @@ def client(service: str) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def connected(service: str) -> Iterator[Callable[[], socket.socket]]:
-    """A function that opens a connection, which is closed with the test."""
+    """A function that opens a connection, which is closed after the test."""
     with ExitStack() as opened:
         yield lambda: opened.enter_context(socket.create_connection(tuple_of(service)))
 
 
 def until(client: httpx.Client, **wanted: Any) -> None:
-    """Wait until the health of a service says this."""
+    """Wait until a service's health reports this."""
     for _ in range(1000):
         health = client.get("/health").json()
         if all(health[name] == value for name, value in wanted.items()):
@@ -108,7 +108,7 @@ def events(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-# Questions and answers
+# Requests and answers
 
 
 def test_games(client: httpx.Client) -> None:
@@ -141,7 +141,7 @@ def test_position(client: httpx.Client) -> None:
 
 
 def test_notes_are_in_answers(client: httpx.Client) -> None:
-    """On what is read in another way than it is written."""
+    """Notes on text that is read differently from how it is written."""
     stale = {"position": "4k3/8/8/8/8/8/8/4K3 w K e6 0 1"}
     notes = [
         "castling K is read as -: king or rook is not at home for K",
@@ -284,7 +284,7 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
     found = client.post("/games/tictactoe/search", json=asked).json()
     assert (found["best_move"], found["reason"]) == ("3", "proven")
     assert found["why"].startswith(("alphabeta, after a trial", "mcts, after a trial"))
-    assert "no pair of games" not in found["why"]  # what compiled it was too short for one
+    assert "no pair of games" not in found["why"]  # what compiled it was too short for a pair
     auto = {"engine": "auto"}
     for wrong in ({"engine": "mcts", "depth": 3}, {"playouts": 5}, auto | {"rave": 5.0}):
         refused = client.post("/games/tictactoe/search", json=wrong)
@@ -481,7 +481,7 @@ def test_websocket_limits(service: str) -> None:
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code in (1009, 1003)
     with conversation(service) as socket, pytest.raises(ConnectionClosed) as closed:
-        hear(socket)  # says nothing, and so is told to go
+        hear(socket)  # silent, and so told to leave
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1001
     with pytest.raises(InvalidStatus), conversation(service, origin="http://elsewhere.example"):
@@ -494,7 +494,7 @@ def test_websocket_limits(service: str) -> None:
 
 
 def handshake(service: str, host: str) -> bytes:
-    """The beginning of what a service answers to a client that asks for a WebSocket by a host."""
+    """Return the beginning of a service's answer to a WebSocket request with a host name."""
     head = "GET /stream HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
     with socket.create_connection(tuple_of(service)) as one:
@@ -581,7 +581,7 @@ def test_hosts_are_allowed(allowed: str, host: str, status: int) -> None:
 
 
 def test_pages_of_other_sites_make_no_work(client: httpx.Client, service: str) -> None:
-    """A page may send what it writes without asking before, if it says no type, or plain text."""
+    """Without asking first, a page may only send requests with no type, or plain text."""
     asked = b'{"depth": 1}'
     elsewhere = service.replace("127.0.0.1", "localhost")
     for origin in ("http://evil.example", "http://[::1", "null", elsewhere):
@@ -688,7 +688,7 @@ def test_too_many_clients(connected: Callable[[], socket.socket], client: httpx.
     for one in sockets:
         one.sendall(head.encode() + body)
     until(client, searching=2, waiting=1)
-    assert client.get("/games/tictactoe").status_code == 200  # what needs no search goes on
+    assert client.get("/games/tictactoe").status_code == 200  # what needs no search is answered
     answer = client.post("/games/tictactoe/search", json={"depth": 1})
     for one in sockets:
         one.close()
@@ -704,7 +704,7 @@ def tuple_of(service: str) -> tuple[str, int]:
 
 
 def received(one: socket.socket) -> bytes:
-    """All that arrives until the other side ends the connection."""
+    """Return everything that arrives until the other side closes the connection."""
     data = b""
     one.settimeout(30)
     try:
@@ -735,7 +735,7 @@ def test_slow_clients_are_left(
     for _ in range(6000):
         if not server[0].server_state.connections:
             break
-        time.sleep(0.01)  # the deaf one has not read for too long when all are left
+        time.sleep(0.01)  # the deaf client has not exceeded its time limit when all are done
     assert received(deaf).count(b"HTTP/1.1 200") < 300
 
 
@@ -758,7 +758,7 @@ def test_compiled_games_are_bounded() -> None:
     with running(settings, ready=ready.set) as (server, url), httpx.Client(base_url=url) as ask:
         assert ready.wait(60)
         ask.timeout = 60
-        with ThreadPoolExecutor(4) as pool:  # the first questions of one game, all at once
+        with ThreadPoolExecutor(4) as pool:  # the first requests for one game, all at once
             found = pool.map(lambda _: one_game(ask, "uniform:2x2").status_code, range(4))
             assert set(found) == {200}
         health = ask.get("/health").json()
@@ -914,7 +914,7 @@ def test_the_command_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None
         assert f"'{host}' is not a host" in failure("--allow-host", host)
     assert "--games" in failure("--only")
     assert "'example.com' is not an origin" in failure("--cors", "example.com")
-    assert "there is no game 'go'" in failure("--games", "go", "--port", "0")
+    assert "unknown game 'go'" in failure("--games", "go", "--port", "0")
     assert "there is no tablebase in" in failure("--tablebase", "nowhere", "--port", "0")
     monkeypatch.delitem(sys.modules, "cutnode.service.server")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
@@ -927,7 +927,7 @@ def test_the_engine_needs_none_of_it() -> None:
     assert printed.stdout.strip() == b"[]"
 
 
-# The description
+# The API description
 
 
 def test_every_answer_is_described(client: httpx.Client) -> None:
@@ -942,7 +942,7 @@ def test_every_answer_is_described(client: httpx.Client) -> None:
 
 @pytest.mark.slow
 def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
-    """Against the service as it describes itself, with all its checks."""
+    """All checks of Schemathesis, against the service as it describes itself."""
     settings = Settings(games=("tictactoe",), only=True, table=1, seconds=0.05)
     ready = threading.Event()
     with running(settings, ready=ready.set) as (_, url):

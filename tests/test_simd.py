@@ -1,4 +1,4 @@
-"""Four words at once: the same in plain Python and compiled, and as word by word."""
+"""Four words at once: the same in plain Python, compiled, and word by word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skirmish: the rules against naive ones, invariants, claims, search, notation."""
+"""Skirmish: rules compared with naive ones, invariants, claims, search, notation."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import re
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
+from marks import compiled_only
 from positions import VARIANTS, moves_by, order_scores, reached
 
 from cutnode import Searcher, legal_moves, minimax, solve
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import (
     bounds,
     evaluate,
@@ -34,10 +34,7 @@ from cutnode.games.skirmish import (
 )
 from cutnode.kernels.scores import WIN
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-
-
-# Rules in the simplest way: cells are pairs, everything is in dicts and lists.
+# The rules in the simplest form: cells are pairs, everything is in dicts and lists.
 
 SETUPS = {
     "6x6": ("c1", "b1 c2 d1", "b2 e2 f3", 60),
@@ -49,7 +46,7 @@ BEATS = {("fire", "grass"), ("grass", "water"), ("water", "fire")}
 
 
 class World:
-    """A game that is played by texts of actions."""
+    """A game played by the texts of its actions."""
 
     def __init__(self, variant):
         base, units, crystals, self.turns = SETUPS[variant]
@@ -66,11 +63,11 @@ class World:
         self.player, self.actions = 0, 1
 
     def cells(self):
-        """From the top left to the bottom right."""
+        """Return all cells, from the top left to the bottom right."""
         return [f"{c}{r}" for r in range(self.size, 0, -1) for c in "abcdef"[: self.size]]
 
     def read(self, text):
-        """Take everything from the text of a position."""
+        """Set everything from the text of a position."""
         drawn, *parts = text.split()
         ore, gold, queues, actions, turns = (part.partition("=")[2] for part in parts)
         self.units = {}
@@ -98,7 +95,7 @@ class World:
         return [f"{'abcdef'[c]}{r}" for c, r in near if 0 <= c < self.size and 1 <= r <= self.size]
 
     def result(self):
-        """None, or the winner, or a draw."""
+        """Return None, the winner, or a draw."""
         for player in (0, 1):
             if self.base_hits[player] == 0:
                 return 1 - player
@@ -167,7 +164,7 @@ class World:
                 self.units[cell] = [self.player, building.pop(0)[0], 3]
 
     def text(self):
-        """The same as of a position."""
+        """Return the same text as a position's."""
 
         def symbol(cell):
             if cell in self.bases:
@@ -195,7 +192,7 @@ class World:
 
 @pytest.mark.parametrize("variant", VARIANTS["skirmish"])
 def test_games_are_as_naive_rules_say(variant):
-    """Whole games of random actions, and some that attack whenever they can."""
+    """Whole games of random actions, and some that attack whenever possible."""
     ended = set()
     for seed in range(30):
         dice = random.Random(seed)
@@ -225,7 +222,7 @@ def test_games_are_as_naive_rules_say(variant):
 
 
 def naive_lines(world, depth):
-    """The number of lines of so many actions."""
+    """Return the number of lines of *depth* actions."""
     if depth == 0 or world.result() is not None:
         return int(depth == 0)
     if depth == 1:
@@ -243,7 +240,7 @@ def naive_lines(world, depth):
     [(row[0], row[1], row[2:]) for row in rows(FOLDER / "perft" / "skirmish.txt")],
 )
 def test_perft_is_of_naive_rules(variant, text, counts):
-    """The first counts of the data file, all of which were made like this."""
+    """The first counts of the data file, all of which were made in this way."""
     world = World(variant or "6x6")
     if text:
         world.read(text)
@@ -271,7 +268,7 @@ def test_boards_fit_together(position):
 
 
 def wealth(position):
-    """Gold, ore, and units on the board and in queues at their cost."""
+    """Return gold, ore, and the cost of units on the board and in queues."""
     ore = position.ore.bit_count() + 2 * position.more_ore.bit_count()
     built = sum(bool(q >> 4 * n) for q in (position.my_queue, position.their_queue) for n in (0, 1))
     units = (position.mine | position.theirs).bit_count()
@@ -292,7 +289,7 @@ def test_wealth_is_lost_by_attacks_alone(position):
 
 @given(reached("skirmish"))
 def test_actions_are_counted(position):
-    """A turn has no more than two actions, and each game ends in time."""
+    """A turn has at most two actions, and each game ends in time."""
     for move in legal_moves(position):
         child = play(position, move)
         assert plies_left(child) < plies_left(position)
@@ -323,7 +320,7 @@ def test_all_fields_are_part_of_the_key(name):
 
 
 def reflected(position):
-    """The players exchanged, on the board turned upside down, a turn later."""
+    """Exchange the players, on the board turned upside down, one turn later."""
     boards = [mirrored(b, position.SIZE) for b in position[:8]]
     return type(position)(*boards, *position[8:-1], position.turns + 1)
 
@@ -375,7 +372,7 @@ def test_features_are_as_naive_rules_say(position):
 
 
 def counted(world):
-    """What the player to move has."""
+    """Return what the player to move has."""
     player, actions = world.player, world.allowed()
     own = {cell: unit for cell, unit in world.units.items() if unit[0] == player}
     attacks = [action for action in actions if action[2] == "x"]
@@ -415,7 +412,7 @@ def test_search_is_minimax_in_small(engine):
 @pytest.mark.slow
 @pytest.mark.long
 def test_endings_are_solved():
-    """The last turn of each."""
+    """The last turn of each game."""
     dice = random.Random(8)
     for _ in range(6):
         position = start("4x4")
@@ -429,7 +426,7 @@ def test_endings_are_solved():
 @pytest.mark.slow
 @compiled_only
 def test_a_base_is_brought_down(engine):
-    """By two attacks now and one in the next turn."""
+    """With two attacks now and one in the next turn."""
     text = ".b3../.F1../..../f3B5.. ore=00 gold=0,0 build=-,- actions=2 turns=4"
     assert engine.search(parse_position(text, "4x4"), depth=7).value == WIN - 5
 

@@ -20,7 +20,7 @@ QUICK = {"hexapawn:3x3", "hexapawn:3x4", "hexapawn:4x3", "hexapawn:5x3", "quixo:
 
 
 def images(position):
-    """How many positions are equivalent to one."""
+    """Return the number of positions that are equivalent to a position."""
     if not hasattr(position, "STRIDE"):
         return 1
     places = position.STRIDE * position.SIZE
@@ -33,7 +33,7 @@ def images(position):
 
 
 def solved(start):
-    """For each class of positions that can be reached one of it, its value, and the plies."""
+    """Return a representative of each reachable class of positions, its value, and the plies."""
     found, children, waiting = {}, {}, [start]
     while waiting:
         position = waiting.pop()
@@ -80,7 +80,7 @@ def test_solved_games(name, winner, plies, wins, losses):
 
 
 def test_quixo_lines():
-    """A line of both signs is one of the other player's."""
+    """If a move makes lines of both signs, the opponent's line counts."""
     game = load_game("toys.quixo")
     assert outcome(game.parse("xxx/ooo/...")) == (True, 1)
     assert outcome(game.parse("ooo/x.x/...")) == (True, -1)
@@ -90,7 +90,7 @@ def test_quixo_lines():
 @pytest.mark.parametrize(
     ("move", "after"),
     [
-        # Seen by the other then, whose cubes are x.  A row, or a column, moves on.
+        # Seen by the opponent then, whose cubes are x.  A row or a column shifts.
         ("a4-d4", ".xoo/..../x..o/ooxo"),
         ("a4-a1", "..xo/x.../o..o/ooxo"),
         ("b4-b1", "o.xo/..../xo.o/ooxo"),
@@ -140,7 +140,7 @@ compiled_only = [
     ],
 )
 def test_endings_of_suicide(rules, mover, other, wins, draws, losses, longest_win, longest_loss):
-    """All positions of one man against another, also those with a capture."""
+    """All positions of one man against another, including positions with a capture."""
     plain = [rules, mover, other] in QUICK_ENDINGS
     start = load_game(f"toys.suicide:{rules}", plain=plain).start()
     kinds = [suicide.KINDS.index(man) for man in (mover, other)]
@@ -159,7 +159,7 @@ def test_endings_of_suicide(rules, mover, other, wins, draws, losses, longest_wi
 
 
 def placed(board, cls):
-    """The position of a board of python-chess with two men."""
+    """Return the position for a python-chess board with two men."""
     men = {}
     for square, piece in board.piece_map().items():
         view = 0 if board.turn else 56
@@ -190,7 +190,7 @@ def test_values_of_suicide():
 
 @pytest.mark.parametrize("rules", ["suicide", "giveaway"])
 def test_moves_of_suicide(rules):
-    """Random games of all pairs of men against python-chess, and pawns captured in passing."""
+    """Random games of all pairs of men, compared with python-chess, and en passant captures."""
     chess = pytest.importorskip("chess")
     boards = {"suicide": "SuicideBoard", "giveaway": "GiveawayBoard"}
     new = getattr(pytest.importorskip("chess.variant"), boards[rules])

@@ -1,4 +1,4 @@
-"""Tablebases of whole games and endings against what is published."""
+"""Tablebases of whole games and endings, compared with published results."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from cutnode.contract.positions import coerce
 from cutnode.runtime.running import Limits
 from cutnode.search.loops import LoopSolver
 from cutnode.search.solving import Goal
+from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import enumerated, indexed
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import Directory
 
 pytestmark = [
     pytest.mark.slow,
@@ -26,7 +26,7 @@ pytestmark = [
 
 
 def solved(name, *layers):
-    """The layers of a game with these names, and all that they lead to."""
+    """Solve the layers of a game with these names, and all layers that they lead to."""
     start = coerce(load_game(name).start())
     space = indexed(start) if defines(type(start), "index") else enumerated(start, 1 << 24)
     directory, settings = Directory(len(space.sizes), space.keys), Settings(threads=2)
@@ -41,7 +41,7 @@ def solved(name, *layers):
 
 
 ENDINGS = Counter[tuple[str, str]]()
-"""Positions that are won, drawn and lost in each ending, whoever is to move."""
+"""The won, drawn and lost positions of each ending, whoever is to move."""
 
 for ending, _, *numbers in rows(FOLDER / "chess_endings.txt"):
     for result, number in zip(("wins", "draws", "losses"), numbers, strict=True):
@@ -66,7 +66,7 @@ def signed(entry):
 
 
 def mates_in(base):
-    """The published positions that a tablebase has, and how often it agrees."""
+    """Count the published positions that a tablebase has, and how often it agrees."""
     chess = load_game("chess")
     known = [(base.entry(chess.parse(text)), plies) for text, plies in MATES]
     return [(signed(entry), plies) for entry, plies in known if entry is not None]
@@ -96,7 +96,7 @@ def test_chess_with_three_men():
 def test_chess_with_four_men(names, longest):
     """Mates in 33, 35 and 40 moves are the longest of their endings."""
     base = solved("chess", *names)
-    twice = {"KBBvK", "KNNvK", "KQQvK", "KRRvK"}  # men of a kind told apart in what is published
+    twice = {"KBBvK", "KNNvK", "KQQvK", "KRRvK"}  # the published counts tell men of a kind apart
     layers = assert_as_published(base, *(set(names) - twice))
     if longest is not None:
         assert layers[names[0]]["longest"] == longest
@@ -154,7 +154,7 @@ def test_dobutsu_without_captured_men():
 
 @pytest.mark.long
 def test_dobutsu():
-    """All of it: six minutes of a processor and a gigabyte."""
+    """The whole game: six minutes of processor time and a gigabyte."""
     dobutsu = load_game("dobutsu")
     base = solved("dobutsu")
     assert base.stats()["longest"] == 173
@@ -177,7 +177,7 @@ def test_proofs_by_search_against_tablebases(name, layers, nodes):
         for number in range(base.space.sizes[base.space.number_of(layer)]):
             try:
                 position = base.position_at(layer, number)
-            except CutnodeError:  # not each index is that of a position
+            except CutnodeError:  # not every index has a position
                 continue
             value = base.entry(position).value
             result = solver.prove(Goal(position, weak=False), Limits(nodes))

@@ -1,4 +1,4 @@
-"""The exact solver: values, best lines, limits, and the same nodes every time."""
+"""The exact solver: values, best lines, limits, and reproducible node counts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from data import SETS, rows
+from marks import compiled_only
 from positions import GAME, LATE, SEARCHED
 from toys import isola
 
@@ -40,11 +41,9 @@ EASY, HARD = (
     for name in ("L3_R1", "L2_R1")
 )
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many nodes")
-
 
 def end_of(position, line):
-    """The value for the mover of *position* of the end of a line of play."""
+    """Return the value at the end of a line of play, for the mover of *position*."""
     same = True
     for move in line:
         assert move in legal_moves(position)
@@ -61,7 +60,7 @@ def end_of(position, line):
 
 @pytest.mark.parametrize("near", [0, 1, 5, 64000])
 def test_questions_narrow_every_interval(near):
-    """Whatever is asked, each answer leaves less to ask."""
+    """Whatever the question, each answer narrows the interval."""
     for lower in range(-12, 12):
         for upper in range(lower + 1, 13):
             for guess in range(lower, upper + 1):
@@ -73,7 +72,7 @@ def test_questions_narrow_every_interval(near):
     [("connect4", (10, 15)), ("connect4:9x6", (9, 14)), ("toys.kayles", (5, 8)), ("ur", (10, 15))],
 )
 def test_table_is_used_where_the_work_is(game, plies):
-    """The more moves a position may have, the fewer plies it takes for as many lines."""
+    """The more moves a position may have, the fewer plies it takes for the same number of lines."""
     cls = type(load_game(game).start())
     assert tuple(plies_for(cls, usual) for usual in (TABLE_PLIES, ENHANCED_PLIES)) == plies
 
@@ -90,7 +89,7 @@ def test_table_is_used_where_the_work_is(game, plies):
     ],
 )
 def test_extra_turns(name, plain):
-    """Dots and boxes: who completes a box moves again."""
+    """Dots and boxes: a player who completes a box moves again."""
     start = load_game(f"toys.boxes:{name}", plain=plain).start()
     result = analyse(start)
     assert result.value == minimax(start).value
@@ -154,13 +153,13 @@ def test_positions_that_bounds_decide():
     assert result.pv == (0,)
 
 
-# The same nodes every time
+# Reproducible node counts
 
 
 @compiled_only
 @pytest.mark.slow
 def test_the_limit_of_a_turn_is_none_of_the_line(monkeypatch):
-    """Where engines take turns, the one that has a proof finds all of its line."""
+    """Where engines take turns, the one that has a proof finds its whole line."""
     monkeypatch.setattr(game_solver, "TRIAL_NODES", SHORT_NODES + 1)
     position = load_game("breakthrough:5x5").parse("ooooo/xoo.o/...../x.oxx/xxxxx x")
     result = solve(position, engine="auto")
@@ -169,7 +168,7 @@ def test_the_limit_of_a_turn_is_none_of_the_line(monkeypatch):
 
 @compiled_only
 def test_a_limit_of_nodes_holds_for_the_line_too():
-    """Where bounds know who wins, finding how can be all the work."""
+    """Where bounds already say who wins, finding the line can be all the work."""
     game = load_game("breakthrough")
     position = game.parse(
         "ooo.oo.o/.......o/.oo..o../...xx..o/xxo.o.ox/.xxo...x/.xxxx.xx/......x. o"
@@ -289,7 +288,7 @@ def test_threads_come_back_for_a_larger_table(monkeypatch):
 @pytest.mark.long
 @compiled_only
 def test_signature_of_the_search():
-    """Nodes over the public sets; a change of the search is seen here first."""
+    """Nodes over the public sets; a change of the search shows here first."""
     root = Path(__file__).parent.parent / "benchmarks"
     environment = os.environ | {"PYTHONPATH": str(root.parent)}
     found = subprocess.run(
@@ -305,7 +304,7 @@ def test_signature_of_the_search():
 
 @pytest.fixture
 def edited(tmp_path):
-    """A game in a file of its own: the template with some of its source replaced."""
+    """A function that makes a game in its own file: the template with source text replaced."""
 
     def edited(name, old, new, compiled=False):
         source = Path(cutnode.__file__).with_name("cli").joinpath("template.py").read_text()
@@ -322,10 +321,10 @@ def edited(tmp_path):
 @pytest.mark.slow
 @pytest.mark.long
 def test_more_moves_than_the_game_said(edited):
-    """No search writes outside of its part of the stack, and none answers."""
+    """No search writes outside its part of the stack, and none returns an answer."""
     game = edited("crowded_nim", "MAX_MOVES = HEAPS * MOST", "MAX_MOVES = 5", jit_enabled())
     start, end = game.start(), game.parse("1/2/2")
-    crowded = r"crowded_nim breaks the contract at '3/5/7': moves made 15 moves, more than .* = 5"
+    crowded = r"crowded_nim breaks the contract at '3/5/7': moves wrote 15 moves, more than .* = 5"
     searches = [
         solve,
         lambda start: solve_many([end, start, end]),
@@ -345,15 +344,19 @@ def test_more_moves_than_the_game_said(edited):
 def test_no_moves_but_not_over(edited):
     game = edited("stuck_nim", "range(1, position[heap] + 1)", "range(1, position[heap])")
     for run in (solve, lambda start: minimax(start, 9)):
-        with pytest.raises(ContractError, match="moves made none, but the game is not over"):
+        with pytest.raises(ContractError, match="moves wrote no move, but the game is not over"):
             run(game.parse("1/2/2"))
 
 
 def test_values_beyond_the_limit_of_the_game(edited):
     game = edited("dear_nim", "return over, -1 if", "return over, -3 if")
-    with pytest.raises(ContractError, match="'0/0/0': outcome: -3 is further from 0 than 1"):
+    with pytest.raises(
+        ContractError, match="'0/0/0': outcome: the value must be from -1 to 1, got -3"
+    ):
         solve(game.parse("1/2/3"))
-    with pytest.raises(ContractError, match="'0/0/0': outcome: -3 is further from 0 than 1"):
+    with pytest.raises(
+        ContractError, match="'0/0/0': outcome: the value must be from -1 to 1, got -3"
+    ):
         solve(game.parse("0/0/0"))
 
 

@@ -1,4 +1,4 @@
-"""Ranks of sets of squares, against all sets in order."""
+"""Ranks of sets of squares, compared with all sets in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table finds what was stored, and only that; in Python and in compiled code."""
+"""The table finds what was stored, and nothing else; in Python and in compiled code."""
 
 from types import SimpleNamespace
 
@@ -50,7 +50,7 @@ def ops(request):
 
 
 def words_of(ops, buckets, region=None):
-    """The words of a small table in which a search has begun."""
+    """Return the words of a small table in which a search has begun."""
     words = np.zeros(HEADER_WORDS + buckets * BUCKET_WORDS, np.uint64)
     words[COLD] = 1
     ops.begin(words, False)
@@ -60,7 +60,7 @@ def words_of(ops, buckets, region=None):
 
 
 def found(ops, words, word):
-    """The bounds, move and work stored for a word, or None."""
+    """Return the bounds, move and work stored for a word, or None."""
     data = Bits(ops.probe(words, Bits(word)))
     if data == 0:
         return None
@@ -360,7 +360,7 @@ def test_crowded_region_grows_later(ops):
     words = words_of(ops, 11, region=2)
     for number in range(21):
         assert header(words, BUCKETS, FILLED) == [2, number]
-        for _ in range(2):  # the second is no new one
+        for _ in range(2):  # the second one is not a new search
             ops.store(words, Bits(mix(number)), 0, 0, NO_MOVE, 0, 10)
     assert header(words, BUCKETS, FILLED) == [2 * REGION_GROWTH, 0]
 
@@ -419,7 +419,7 @@ def test_shared_regions_have_room_and_stay_as_they_are(ops):
 
 
 def test_earlier_searches_give_way_before_work(ops):
-    """A free entry is taken first, then one of an earlier search, then the least work."""
+    """Replacement takes a free entry first, then one of an earlier search, then the least work."""
     words = words_of(ops, 1)
     put(ops, words, 1, work=9)
     ops.begin(words, False)

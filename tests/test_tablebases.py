@@ -1,4 +1,4 @@
-"""Tablebases: every entry against a naive solver, files, restarts, and what is refused."""
+"""Tablebases: every entry compared with a naive solver, files, restarts, and refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
+from marks import LONG, compiled_only
 from toys import bargain, chase, hazard, hazard_numbered, pursuit
 
 from cutnode import (
@@ -33,8 +34,6 @@ from cutnode import (
 )
 from cutnode.batches.running import run_batch
 from cutnode.cli import template
-from cutnode.cli.main import main
-from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import canonical, moves_again, outcome, play
 from cutnode.games import draughts
@@ -45,17 +44,17 @@ from cutnode.tablebases.builder import LayerBuilder
 from cutnode.tablebases.building import build_tablebase, compress_tablebase
 from cutnode.tablebases.compression import compressed, expanded
 from cutnode.tablebases.files import Folder
+from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.retrograde import RetrogradeLayer
 from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import StoppedError, enumerated, indexed
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import Directory
 
 DRAUGHTS = load_game("draughts:4x4", plain=True).start()
 
 
 def reachable(start):
-    """The positions that can be reached, one of each class, and where their moves lead."""
+    """Return the reachable positions, one of each class, and their successors."""
     found = {canonical(start)[0]: start}
     waiting, edges = [start], {}
     while waiting:
@@ -74,7 +73,7 @@ def reachable(start):
 
 
 def solved_by_sweeps(edges):
-    """Win, draw and loss with distance, by looking at all positions again and again."""
+    """Return win, draw or loss with distance, by repeatedly sweeping all positions."""
     known = {
         word: ((value > 0) - (value < 0), 0) for word, (over, value, _) in edges.items() if over
     }
@@ -102,7 +101,7 @@ def solved_by_sweeps(edges):
 
 
 def in_memory(position, layers=None, **settings):
-    """A tablebase of a game that is not kept in files: of all layers, or of some by name."""
+    """Return a tablebase in memory, without files: of all layers, or of some by name."""
     position = coerce(position)
     settings = Settings(**settings)
     if hasattr(sys.modules[type(position).__module__], "index"):
@@ -132,7 +131,7 @@ def pursued():
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("toy", [pursuit, chase])
 def test_every_distance_against_sweeps(toy, threads):
-    """By moves backwards and by the list of all moves; layers, loops, second turns."""
+    """Solved by retreats, and by lists of all moves; with layers, cycles, and second turns."""
     base = in_memory(toy.Position(), threads=threads)
     positions, edges = reachable(toy.Position())
     naive = solved_by_sweeps(edges)
@@ -148,7 +147,7 @@ def test_every_distance_against_sweeps(toy, threads):
     ids=["chase", "pursuit", "draughts"],
 )
 def test_without_memory_for_moves_backwards_all_positions_are_looked_at_again(start, monkeypatch):
-    """In layers as well, where wins by leaving one are found before quicker ones that do not."""
+    """In layers as well, where wins by leaving are found before quicker ones that stay."""
     layers = ["1m1k-1m"] if start is DRAUGHTS else None
     base = in_memory(start, layers)
     monkeypatch.setattr("cutnode.tablebases.retrograde.LARGEST_EDGES", 0)
@@ -160,8 +159,8 @@ def test_without_memory_for_moves_backwards_all_positions_are_looked_at_again(st
     ]
 
 
-def test_a_sweep_that_was_stopped_goes_on_with_more_memory(tmp_path, monkeypatch):
-    """Wins by leaving the layer are touched in a sweep, and must not be lost with it."""
+def test_a_stopped_sweep_resumes_with_more_memory(tmp_path, monkeypatch):
+    """A sweep touches the wins by leaving the layer, and they must not be lost with it."""
     monkeypatch.setattr("cutnode.tablebases.retrograde.defines", lambda *_: False)
     space, folder = indexed(DRAUGHTS), Folder(tmp_path)
     little = Settings(memory=2 * max(space.sizes))
@@ -204,7 +203,7 @@ def test_other_metrics_have_the_same_values(pursued, metric):
 
 
 def test_points_with_loops_against_thresholds():
-    """Infinite play is worth nothing; a number of points is what can be forced."""
+    """Infinite play is worth nothing; a player's value is the points that he can force."""
     base = in_memory(bargain.Position(), threads=2)
     positions, edges = reachable(bargain.Position())
     values = dict.fromkeys(positions, 0)
@@ -239,10 +238,6 @@ def test_positions_without_moves_are_named(monkeypatch):
         in_memory(game.start())
 
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions, or a folder")
-LONG = [pytest.mark.slow, pytest.mark.long]
-
-
 @compiled_only
 @pytest.mark.parametrize(
     "variant",
@@ -261,13 +256,13 @@ def test_dice_against_value_iteration(variant):
     rng = np.random.default_rng(1)
     for number in rng.integers(0, base.space.sizes[-1], 50):
         position = base.position_at(base.space.names[-1], int(number))
-        with contextlib.suppress(PositionError):  # not all of them can be reached
+        with contextlib.suppress(PositionError):  # not all of them are reachable
             value = iterated.value_of(position)
             assert base.entry(position).value == pytest.approx(value, abs=2e-9)
 
 
 def test_dice_without_indices():
-    """Each position that can be reached, with what iterating says."""
+    """Each reachable position has the value that value iteration finds."""
     start = load_game("toys.race", plain=True).start()
     base, iterated = in_memory(start), iterate(start)
     for number in range(base.space.sizes[0]):
@@ -277,9 +272,10 @@ def test_dice_without_indices():
 
 
 def random_graph(rng, cut):
-    """Nodes of :mod:`toys.hazard` in which play ends: dice decide in every cycle, and may end it.
+    """Return nodes of :mod:`toys.hazard` whose play ends: every cycle has dice that may leave it.
 
-    Nodes from *cut* on lead to such nodes, but finished ones, which nobody may ask, lead anywhere.
+    Nodes from *cut* on lead only to such nodes; finished ones, which must not be asked, lead
+    anywhere.
     """
     size = cut + rng.randint(3, 7)
     kinds = [rng.choice(("over", "over", "dice", "dice", "player")) for _ in range(size)]
@@ -309,7 +305,7 @@ def random_graph(rng, cut):
 
 
 def values_by_sweeps(graph):
-    """The value of each node for its player, computed from the others until none changes."""
+    """Return each node's value for its player, by iterating until none changes."""
     values = [0.0 if node.value is None else float(node.value) for node in graph]
     changed = 1.0
     while changed > 1e-13:
@@ -330,7 +326,7 @@ def values_by_sweeps(graph):
 
 
 def some_nodes(graph, rng):
-    """Nodes to have an index, without some that are finished or lead to nodes with an index."""
+    """Return nodes to index: all but some finished ones and some that lead to indexed ones."""
     kept = set(range(len(graph)))
     for at in rng.sample(range(len(graph)), len(graph) // 2):
         ahead = {child for child in graph[at].children if graph[child].value is None}
@@ -343,7 +339,7 @@ def some_nodes(graph, rng):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_finished_positions_of_games_of_chance_lead_nowhere(seed, monkeypatch):
-    """Random graphs, with and without indices, against values that are computed apart."""
+    """Random graphs, with and without indices, compared with independently computed values."""
     rng = random.Random(seed)
     cut = rng.randint(0, 6)
     graph = random_graph(rng, cut)
@@ -447,8 +443,8 @@ def test_positions_without_indices_are_kept_with_the_values(tmp_path):
     assert base.distances() == in_memory(chase.Position()).distances()
 
 
-def test_a_build_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
-    """At any moment: in a layer, or between layers."""
+def test_a_build_resumes_where_it_was_stopped(tmp_path, monkeypatch):
+    """It may be stopped at any moment: within a layer, or between layers."""
     monkeypatch.setattr("cutnode.tablebases.builder.SAVE_SECONDS", 0.0)
     whole = in_memory(pursuit.Position()).distances()
     for stop_after in range(0, 40, 3):
@@ -481,7 +477,7 @@ building.build_tablebase(start, {target!r}, progress=lambda p: print("on", flush
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no signals")
-def test_a_killed_build_goes_on(tmp_path):
+def test_a_killed_build_is_resumed(tmp_path):
     target = tmp_path / "base"
     script = KILLED.format(tests=str(Path(__file__).parent), target=str(target))
     for _ in range(4):
@@ -523,18 +519,18 @@ def test_folders_and_files_that_are_refused(folder, tmp_path):
     with pytest.raises(CutnodeError, match=r"layer-0001.tb is damaged"):
         Tablebase.open(folder)
     file.write_bytes(data[:4200])
-    with pytest.raises(CutnodeError, match="is cut off"):
+    with pytest.raises(CutnodeError, match="is truncated"):
         Tablebase.open(folder)
     file.write_bytes(b"something else altogether")
-    with pytest.raises(CutnodeError, match="is no cutnode tablebase layer"):
+    with pytest.raises(CutnodeError, match="is not a cutnode tablebase layer"):
         Tablebase.open(folder)
-    with pytest.raises(CutnodeError, match="is no cutnode tablebase layer"):
+    with pytest.raises(CutnodeError, match="is not a cutnode tablebase layer"):
         build_tablebase(pursuit.Position(), folder)
 
 
 def test_compressed_files(folder, pursued, monkeypatch):
     before = Tablebase.open(folder).stats()
-    assert run("tablebase", "compress", folder, "--game", "toys.pursuit").exit_code == 0
+    assert run_cutnode("tablebase", "compress", folder, "--game", "toys.pursuit").exit_code == 0
     found = Tablebase.open(folder)
     assert found.stats() == before and found.verify().wrong == 0
     start = pursuit.Position()
@@ -560,7 +556,7 @@ def test_other_rules_are_refused(folder, monkeypatch):
 
 
 @compiled_only
-def test_a_folder_of_another_game_or_metric_is_not_gone_on_with(folder, tmp_path):
+def test_a_folder_of_another_game_or_metric_is_not_resumed(folder, tmp_path):
     with pytest.raises(CutnodeError, match=r"is about toys\.pursuit, not tictactoe"):
         build_tablebase(load_game("tictactoe").start(), folder)
     with pytest.raises(CutnodeError, match="has a tablebase with metric dtm, not wdl"):
@@ -581,7 +577,7 @@ def test_a_position_beyond_the_layers_is_no_entry(tmp_path):
     assert list(Tablebase.open(tmp_path).directory.layers) == [0, 1]
 
 
-# What is wrong with games, and with what is asked
+# Faulty games, and faulty requests
 
 
 @compiled_only
@@ -607,12 +603,12 @@ def test_what_does_not_fit_into_memory_is_on_disk(folder, pursued, tmp_path, mon
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(CutnodeError, match=r"cannot be had in .*: No space left"):
+    with pytest.raises(CutnodeError, match=r"cannot reserve .* MiB in .*: No space left"):
         build_tablebase(pursuit.Position(), tmp_path / "full", settings=Settings(memory=1000))
 
 
 def test_dice_on_disk(tmp_path):
-    """Values are the same to the last bit wherever their arrays are."""
+    """Values are bit-identical wherever their arrays are."""
     start = load_game("toys.race", plain=True).start()
     space = enumerated(start, 1 << 20)
     size = space.sizes[0]
@@ -628,21 +624,21 @@ def test_dice_on_disk(tmp_path):
 def test_what_is_asked_wrongly(tmp_path):
     with pytest.raises(CutnodeError, match="has no layer 'four'; there are 3: one, two, three"):
         build_tablebase(pursuit.Position(), tmp_path, layers=["four"])
-    with pytest.raises(CutnodeError, match="a metric is one of dtm, dtc, wdl"):
+    with pytest.raises(CutnodeError, match="metric must be one of dtm, dtc, wdl"):
         Settings(metric="dtz")
-    with pytest.raises(CutnodeError, match="tolerance must be a number"):
+    with pytest.raises(CutnodeError, match="tolerance must be positive"):
         Settings(tolerance=0)
-    with pytest.raises(CutnodeError, match="a number of threads is 1 to"):
+    with pytest.raises(CutnodeError, match="threads must be 1 to"):
         build_tablebase(pursuit.Position(), tmp_path, settings=Settings(threads=0))
 
 
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"LAYER_SIZES": (729, 729, 200)}, "play leads to a later layer, to an index that is none"),
-        ({"LAYER_SIZES": None}, "defines index, and so has to define LAYER_SIZES"),
-        ({"LAYER_SIZES": ((1, 2), 3)}, "is a tuple of numbers"),
-        ({"LAYER_NAMES": ("a", "a", "b")}, "are 3 different names"),
+        ({"LAYER_SIZES": (729, 729, 200)}, "play leads to a later layer, to an index out of range"),
+        ({"LAYER_SIZES": None}, "defines index, so it must also define LAYER_SIZES"),
+        ({"LAYER_SIZES": ((1, 2), 3)}, "must be a tuple with the number of indices"),
+        ({"LAYER_NAMES": ("a", "a", "b")}, "must be 3 different names"),
     ],
 )
 def test_wrong_layers_of_a_game(change, message, monkeypatch):
@@ -655,40 +651,38 @@ def test_wrong_layers_of_a_game(change, message, monkeypatch):
 # The command
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, list(map(str, arguments)))
-
-
 @compiled_only
 def test_the_command(tmp_path):
     target = tmp_path / "base"
-    built = run("tablebase", "build", "tictactoe", "--out", target, "--json")
+    built = run_cutnode("tablebase", "build", "tictactoe", "--out", target, "--json")
     assert built.exit_code == 0, built.output
     numbers = json.loads(built.stdout)
     assert numbers["positions"] == 5478
     assert numbers["wins"] + numbers["draws"] + numbers["losses"] == 5478
-    assert json.loads(run("tablebase", "stats", target, "--json").stdout) == numbers
-    assert "positions         5,478" in run("tablebase", "stats", target, "--layers").stdout
-    found = json.loads(run("tablebase", "probe", target, "12", "--json").stdout)
+    assert json.loads(run_cutnode("tablebase", "stats", target, "--json").stdout) == numbers
+    assert "positions         5,478" in run_cutnode("tablebase", "stats", target, "--layers").stdout
+    found = json.loads(run_cutnode("tablebase", "probe", target, "12", "--json").stdout)
     assert (found["value"], found["distance"]) == (1, 5)
     assert found["moves"]["5"] == {"value": 1, "distance": 5}
-    assert "wins in 5 plies" in run("tablebase", "probe", target, "12").stdout
-    assert run("tablebase", "verify", target).stdout == "5,478 entries compared, 0 wrong\n"
-    assert json.loads(run("tablebase", "verify", target, "--json").stdout)["wrong"] == 0
-    listed = json.loads(run("tablebase", "layers", "ur:finkel-2", "--json").stdout)
+    assert "wins in 5 plies" in run_cutnode("tablebase", "probe", target, "12").stdout
+    assert run_cutnode("tablebase", "verify", target).stdout == "5,478 entries compared, 0 wrong\n"
+    assert json.loads(run_cutnode("tablebase", "verify", target, "--json").stdout)["wrong"] == 0
+    listed = json.loads(run_cutnode("tablebase", "layers", "ur:finkel-2", "--json").stdout)
     assert listed == {"1-1": 217, "2-1": 2956, "2-2": 9696}
 
 
 @compiled_only
 def test_the_command_says_what_is_wrong(tmp_path):
-    missing = run("tablebase", "probe", tmp_path / "no")
+    missing = run_cutnode("tablebase", "probe", tmp_path / "no")
     assert missing.exit_code == 2 and "there is no tablebase in" in missing.stderr
-    run("tablebase", "build", "tictactoe", "--out", tmp_path)
-    wrong = run("tablebase", "probe", tmp_path, "1 1")
+    run_cutnode("tablebase", "build", "tictactoe", "--out", tmp_path)
+    wrong = run_cutnode("tablebase", "probe", tmp_path, "1 1")
     assert wrong.exit_code == 2 and "Traceback" not in wrong.output
-    other = run("tablebase", "stats", tmp_path, "--game", "connect4")
+    other = run_cutnode("tablebase", "stats", tmp_path, "--game", "connect4")
     assert other.exit_code == 2 and "is about tictactoe, not connect4" in other.stderr
-    infinite = run("tablebase", "build", "kalah", "--out", tmp_path / "k", "--memory-mb", "4")
+    infinite = run_cutnode(
+        "tablebase", "build", "kalah", "--out", tmp_path / "k", "--memory-mb", "4"
+    )
     assert infinite.exit_code == 2 and "allow more memory" in infinite.stderr
     assert os.listdir(tmp_path / "k") == ["lock"]
 
@@ -725,7 +719,7 @@ def test_distances_that_end_early_are_no_distances_to_the_end(pursued):
 
 
 def test_a_rule_that_draws_is_not_in_a_tablebase():
-    """Such as that of fifty moves: near it, and after a history, a search is needed."""
+    """An example is the fifty-move rule: near it, and with a history, a search is needed."""
     base = in_memory(DRAUGHTS, ["1k-1m"])
     engine = Engine(type(DRAUGHTS), tablebase=base, threads=1)
     position = next(
@@ -740,7 +734,7 @@ def test_a_rule_that_draws_is_not_in_a_tablebase():
 
 
 def test_lines_of_a_search_end_in_a_tablebase(tmp_path, pursued):
-    """With the table of the last layer a search sees wins from farther away."""
+    """With the table of the last layer, a search sees wins from farther away."""
     build_tablebase(pursuit.Position(), tmp_path, through="one")
     part = Tablebase.open(tmp_path)
     plain = Engine(pursuit.Position, exact=True)
@@ -762,17 +756,17 @@ def test_lines_of_a_search_end_in_a_tablebase(tmp_path, pursued):
 
 @pytest.fixture(scope="module")
 def few_men():
-    """Tablebases of four men, and of the three that are left after a capture."""
+    """Tablebases of four men, and of the three that remain after a capture."""
     return in_memory(DRAUGHTS, ["1m1k-1m1k"]), in_memory(DRAUGHTS, ["1m1k-1m"])
 
 
 def test_a_quiescence_search_ends_in_a_tablebase(few_men):
-    """After captures a position of three men is known, where without tables it is estimated."""
+    """After captures, a position of three men is known; without tables it is evaluated."""
     whole, part = few_men
     engine = Engine(DRAUGHTS, tablebase=part, threads=1)
     wins = 0
     for number in range(0, 960, 20):
-        with contextlib.suppress(CutnodeError):  # not every index is a position's
+        with contextlib.suppress(CutnodeError):  # not every index has a position
             position = whole.position_at("1m1k-1m1k", number)
             value = engine.search(position, depth=1).value
             if abs(value) > WIN - 1000:
@@ -785,7 +779,7 @@ def test_playouts_prove_by_a_tablebase(few_men):
     whole, part = few_men
     proven = [0, 0]
     for number in range(0, 960, 48):
-        with contextlib.suppress(CutnodeError):  # not every index is a position's
+        with contextlib.suppress(CutnodeError):  # not every index has a position
             position = whole.position_at("1m1k-1m1k", number)
             for at, base in enumerate((None, part)):
                 search = MonteCarlo(DRAUGHTS, tablebase=base, memory=16 << 20)
@@ -808,17 +802,17 @@ def test_solve_finds_a_tablebase_in_a_folder(tmp_path, pursued):
     }
     with pytest.raises(CutnodeError, match=r"is about toys\.pursuit, not tictactoe"):
         Engine(load_game("tictactoe"), tablebase=tmp_path)
-    with pytest.raises(CutnodeError, match="a tablebase is a folder, or what"):
+    with pytest.raises(CutnodeError, match="tablebase must be a folder or a Tablebase"):
         Engine(pursuit.Position, tablebase=7)
 
 
-# Proofs where play goes round
+# Proofs in games with cycles
 
 
 @compiled_only
 @pytest.mark.parametrize("toy", [pursuit, chase])
 def test_solve_takes_games_that_loop(toy, pursued):
-    """By the positions that fit into memory."""
+    """It solves the positions that fit into memory."""
     for position in list(reachable(toy.Position())[0].values())[::9]:
         entry = pursued.entry(pursuit.Position(*position))
         result = solve(position)
@@ -828,7 +822,7 @@ def test_solve_takes_games_that_loop(toy, pursued):
 
 @compiled_only
 def test_without_memory_a_proof_is_right_where_it_ends(pursued):
-    """An exact search with repetitions as draws: what it proves is true, and it proves a lot."""
+    """An exact search with repetitions as draws: its proofs are true, and there are many."""
     proven = 0
     positions = list(reachable(pursuit.Position())[0].values())[::5]
     for position in positions:
@@ -875,7 +869,7 @@ def position_at(example, at, number):
 
 
 def test_proofs_end_in_a_tablebase(tmp_path):
-    """Of Nim on three heaps, those positions are in the tables that have one or two."""
+    """In Nim on three heaps, the tables have the positions with one or two heaps."""
     (tmp_path / "numbered_nim.py").write_text(Path(template.__file__).read_text() + NUMBERED)
     game = load_game(str(tmp_path / "numbered_nim.py"))
     base = in_memory(game.start(), ["0", "1"])
@@ -903,7 +897,9 @@ def test_batches_of_games_that_loop(tmp_path, pursued):
     with pytest.raises(CutnodeError, match="the journal"):
         run_batch(positions, tablebase=pursued, journal=tmp_path / "journal")
     build_tablebase(pursuit.Position(), tmp_path / "part", through="one")
-    with pytest.raises(GameError, match=r"does not have '.*': a game that loops is solved in a"):
+    with pytest.raises(
+        GameError, match=r"does not have '.*': a batch of a game with cycles needs a"
+    ):
         run_batch(positions, tablebase=tmp_path / "part")
     told, stop = [], threading.Event()
     stop.set()
@@ -915,7 +911,7 @@ def test_batches_of_games_that_loop(tmp_path, pursued):
 
 
 def test_forced_wins():
-    """What the prover finds, distances and defences included, is what it reads."""
+    """The prover finds what the tablebase says, including distances and defences."""
     start = load_game("toys.hexapawn:4x3", plain=True).start()
     prover, reader = Prover(start), Prover(start, tablebase=in_memory(start))
     for position in list(reachable(start)[0].values())[::5]:

@@ -1,6 +1,6 @@
-"""Each technique does what it is for: its counter moves with it, and results stay sound.
+"""Each technique does its job: it increments its counter, and results stay sound.
 
-In plain Python, so that a measurement of coverage sees every line of the kernels.
+In plain Python, so that coverage sees every line of the kernels.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from cutnode.contract.verbs import outcome, play
 from cutnode.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 
 TACTICS = ("chess", "8/8/1p1r1k2/p1pPN1p1/P3KnP1/1P6/8/3R4 b - - 0 1", 4)
-"""Captures, checks and passes."""
+"""A position with captures, checks and passes."""
 MILLS = ("morris:three", "", 8)
-"""Deep enough for nodes whose other moves are tested beside the hash move."""
+"""Deep enough for nodes that test other moves against the hash move."""
 MATE = ("chess", "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 5)
 """Mate in two (P. Morphy)."""
 RACE = ("breakthrough:5x5", "", 5)
 LONG_RACE = (*RACE[:2], 8)
-"""Long enough for some of the moves that come late to be tried all the same."""
+"""Long enough for some late moves to be tried after all."""
 SOWING = ("kalah:4x3", "", 5)
 TREE = ("toys.steady", "", 6)
 FOUR = ("connect4:4x4", "", 8)
@@ -58,12 +58,12 @@ CASES = {
     "singular_extensions": (MILLS, "singular_cutoffs"),
     "quiescence": (RACE, "quiet_nodes"),
 }
-"""Where each technique is at work, and what it counts (nothing: it changes how many nodes)."""
+"""A position where each technique works, and its counter (none: it changes the node count)."""
 
 
 @functools.cache
 def searched(case, without=""):
-    """The result of all techniques that suit a game, or of all but one."""
+    """Return the result of a search with all techniques of a game, or with all but one."""
     name, text, depth = case
     game = load_game(name, plain=True)
     start = game.parse(text) if text else game.start()
@@ -71,7 +71,7 @@ def searched(case, without=""):
     if without:
         assert without in techniques
         techniques = leave_out(techniques, [without])
-    # Weights that are learned anew visit other nodes.
+    # Newly learned weights lead to other nodes.
     searcher = Searcher(start, table=1, techniques=techniques, evaluation="own")
     return searcher.search(start, depth=depth)
 
@@ -95,7 +95,7 @@ def test_a_technique_is_at_work(technique):
 
 
 def assert_line(result):
-    """The line is of legal moves, from the best one on."""
+    """Assert that the line consists of legal moves, beginning with the best one."""
     position = result.position
     assert result.pv[0] == result.best_move
     for move in result.pv:
@@ -115,7 +115,7 @@ def test_exact_techniques_save_nodes_and_keep_the_value(case):
 
 
 def test_a_mate_is_seen_with_all_techniques():
-    """Selective techniques may look elsewhere; a mate in two they do not miss here."""
+    """Selective techniques may look elsewhere, but here they do not miss a mate in two."""
     result = searched(MATE)
     position = result.position
     assert len(result.pv) == 3
@@ -153,16 +153,19 @@ def test_weak_proofs_bound_by_who_wins():
 
 def test_rules_that_break_the_contract_end_a_proof(monkeypatch):
     monkeypatch.setattr(drops, "outcome", outcomes_of(drops.outcome, 9999))
-    with pytest.raises(ContractError, match=r"breaks the contract at '\d+': outcome: -39996 is"):
+    with pytest.raises(
+        ContractError,
+        match=r"breaks the contract at '\d+': outcome: the value must be .* got -39996",
+    ):
         solve(drops.start())
     monkeypatch.setattr(drops, "moves", lambda position, buffer, at: at)
     for run in (solve, Searcher(drops.start(), table=1, techniques=()).search):
-        with pytest.raises(ContractError, match="moves made none, but the game is not over"):
+        with pytest.raises(ContractError, match="moves wrote no move, but the game is not over"):
             run(drops.start(), nodes=9)
 
 
 def outcomes_of(rule, factor):
-    """The outcomes of a game, its values so many times as large."""
+    """Return the outcome rule of a game with its values scaled by *factor*."""
 
     def outcome(position):
         over, value = rule(position)

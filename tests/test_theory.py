@@ -1,4 +1,4 @@
-"""Theory: published figures, what follows from first principles, and what searches measure."""
+"""Theory: published figures, consequences of first principles, and measurements by search."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 
 import pytest
 from data import FOLDER, rows
+from marks import LONG
 
 from cutnode import CutnodeError, alphabeta, load_game, minimax
 from cutnode.compiler.jit import jit_enabled
@@ -24,10 +25,10 @@ from cutnode.lab.formulas import (
 )
 
 AFFORDABLE = 300_000 if jit_enabled() else 3_000
-"""The leaves that a test may visit in one tree."""
+"""The most leaves that a test may visit in one tree."""
 
 TREES = 1_000 if jit_enabled() else 50
-"""The trees of which a test takes the mean."""
+"""The number of trees over which a test takes the mean."""
 
 
 def facts(name):
@@ -72,7 +73,7 @@ def test_published_trees_of_wins_and_losses(fact):
 
 
 def search(values, width, alpha=-99, beta=99):
-    """Alpha-beta over leaves in a list: the value, and the leaves evaluated."""
+    """Return the value and the number of leaves evaluated by alpha-beta over a list of leaves."""
     if len(values) == 1:
         return values[0], 1
     part, count = len(values) // width, 0
@@ -122,21 +123,19 @@ def test_win_probability_at_the_fixed_point_stays():
 
 @pytest.mark.parametrize("count", [leaves, nodes, minimal_leaves, minimal_nodes, critical_tree])
 def test_shapes_of_no_tree(count):
-    with pytest.raises(CutnodeError, match="a width of 1 or more, not 0"):
+    with pytest.raises(CutnodeError, match="width must be at least 1, got 0"):
         count(0, 3)
-    with pytest.raises(CutnodeError, match="a depth is 0 or more, not -1"):
+    with pytest.raises(CutnodeError, match="depth must be at least 0, got -1"):
         count(3, -1)
 
 
 def test_probabilities_of_no_leaf():
     for win in (-0.1, 1.1, float("nan")):
-        with pytest.raises(CutnodeError, match="a probability is from 0 to 1"):
+        with pytest.raises(CutnodeError, match="win must be a probability"):
             next(win_loss_tree(2, win))
 
 
 # Measured
-
-LONG = [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +176,7 @@ def test_worse_order_takes_more():
 
 
 def sample(variant, depth):
-    """The mean of the leaves that alpha-beta evaluates, and its standard error."""
+    """Return the mean number of leaves that alpha-beta evaluates, and its standard error."""
     counts = [alphabeta(tree(f"{variant},seed={seed}"), depth).leaves for seed in range(TREES)]
     return fmean(counts), stdev(counts) / TREES**0.5
 
@@ -196,7 +195,7 @@ MEANS = [
 
 @pytest.mark.parametrize(("model", "width", "depth", "mean", "error"), MEANS)
 def test_published_means(model, width, depth, mean, error):
-    """Within 4 standard errors; searches of limited depth, so a class has all depths."""
+    """Within 4 standard errors; depth-limited searches, so that one class has all depths."""
     if mean > AFFORDABLE / 10:
         pytest.skip("too much for plain Python")
     measured, uncertainty = sample(f"{width}x12,{model}", depth)

@@ -17,7 +17,7 @@ parse_position, position_text, start = GAME.parse, GAME.notation.position_text, 
 
 @functools.cache
 def reachable() -> dict[tictactoe.Position, int]:
-    """All positions that play can reach, with the value by minimax."""
+    """Return all reachable positions, with the value by minimax."""
     values: dict[tictactoe.Position, int] = {}
 
     def value(position):
@@ -37,11 +37,11 @@ def test_reachable_positions():
 
 
 def test_complete_games():
-    """OEIS A061526 (all games) and A061527 (those that the first player wins)."""
+    """OEIS A061526 (all games) and A061527 (games that the first player wins)."""
 
     @functools.cache
     def games(position):
-        """How many games the mover wins, loses, and draws."""
+        """Return the numbers of games that the mover wins, loses, and draws."""
         over, value = outcome(position)
         if over:
             return (0, 1, 0) if value else (0, 0, 1)

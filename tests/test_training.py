@@ -1,4 +1,4 @@
-"""Learned evaluations: how boards are read, windows, weights, files, self-play, training."""
+"""Learned evaluations: reading boards, windows, weights, files, self-play, training."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from commands import run_cutnode
 from toys import nim
 
 from cutnode import CutnodeError, GameError, Searcher, legal_moves, load_game, solve
@@ -43,6 +44,7 @@ from cutnode.storage.evaluations import (
 )
 from cutnode.tablebases import Settings, Tablebase, build_tablebase
 from cutnode.training import fitting, objectives, symmetries
+from cutnode.training.acceptance import install_if_proven, prove, unproven_file, usual_plies
 from cutnode.training.boards import read_board, sampled_positions
 from cutnode.training.designs import Term, design_for, with_terms
 from cutnode.training.fits import stage_table, staged
@@ -54,7 +56,6 @@ from cutnode.training.games import (
     values_in,
     values_of,
 )
-from cutnode.training.proving import install_if_proven, prove, unproven_file, usual_plies
 from cutnode.training.rebuilding import rebuild
 from cutnode.training.records import prepare_folder, read_games, write_games
 from cutnode.training.results import Training
@@ -79,7 +80,7 @@ def designed(game):
 
 
 def drawn(design, stages=2, seed=0):
-    """An evaluation with random weights."""
+    """Return an evaluation with random weights."""
     chosen = np.random.default_rng(seed)
     table = np.minimum(np.arange(MOST_STONES + 1) // 8, stages - 1)
     weights = chosen.integers(-900, 900, (stages, design.size)).astype(np.int16)
@@ -87,7 +88,7 @@ def drawn(design, stages=2, seed=0):
     return design.evaluation(table, weights)
 
 
-# How positions hold their boards
+# Reading boards from positions
 
 
 @pytest.mark.parametrize(
@@ -150,14 +151,14 @@ def test_symmetries_are_those_of_the_game(name, number):
 
 
 def test_a_symmetry_leaves_the_end_of_the_game_as_it_is(tmp_path, monkeypatch):
-    """Moves alone do not tell the corners apart; who wins does."""
+    """Moves alone do not distinguish the corners; wins do."""
     path = tmp_path / "corner.py"
     path.write_text(OWN_GAME[: OWN_GAME.index("@compiled\ndef outcome")] + CORNER)
     corner = load_game(str(path))
     reading = read_board(corner.start())
     found = symmetries_of(reading, sampled(corner, 30))
     assert found == [tuple(range(16)), tuple(4 * (n % 4) + n // 4 for n in range(16))]
-    # Without games there is only what a game says of itself.
+    # Without games, only the game's own declarations count.
     monkeypatch.setattr(symmetries, "_goes_the_same_way", lambda *given: False)
     assert len(symmetries_of(reading, sampled(corner, 30))) == 1
     game = load_game("hex:4x4")
@@ -179,7 +180,7 @@ def test_images_of_bits_lay_out_what_stands_on_cells(name):
     mirror = symmetries_of(reading, samples)[1]
     images = image_of_bits(reading, mirror)
     assert {images[image] for image in images.values()} == images.keys()
-    assert all(images[image] == bit for bit, image in images.items())  # twice is not at all
+    assert all(images[image] == bit for bit, image in images.items())  # twice restores all
 
 
 def test_a_game_without_a_board_says_what_to_write():
@@ -196,7 +197,7 @@ def test_games_of_chance_are_read_where_players_decide():
     samples = sampled(load_game("ur"))
     assert all(chance(position) == 0 for position in samples)
     reading = read_board(load_game("ur").start())
-    assert reading.raw and not reading.bitboards  # in words there is what waits, too
+    assert reading.raw and not reading.bitboards  # the words also include waiting pieces
 
 
 # Windows
@@ -231,7 +232,7 @@ def test_lines_of_hexagons_have_three_directions():
 
 
 def windows_numbers(design, position, side):
-    """The numbers of all windows, from what stands on the cells."""
+    """Return the numbers of all windows, from the contents of the cells."""
     reading = design.reading
     contents = [0] * len(reading.board.places)
     marks = [0] * len(reading.board.places)
@@ -296,7 +297,7 @@ def test_weights_in_other_places_have_code_of_their_own():
     [("kalah:3x2", [0, 1, 2, 3, 4, 5, 8, 9, 10, 11]), ("tictactoe", [MOVE_COUNT]), ("ur", None)],
 )
 def test_terms_count_what_the_game_says(name, numbers):
-    """Its ``features`` where they differ, or moves; compiled as in plain Python."""
+    """They count differing ``features``, or moves; the same compiled and in plain Python."""
     game = load_game(name)
     start = game.start()
     design = with_terms(start, designed(game))
@@ -320,7 +321,7 @@ def test_terms_count_what_the_game_says(name, numbers):
 
 
 def test_near_amounts_share_a_weight():
-    """Or those that were never seen: steps begin where there are as many amounts."""
+    """So do unseen amounts; levels start at amounts that occur."""
     design = with_terms(load_game("tictactoe").start(), designed(load_game("tictactoe")))
     steps = design.terms[0].steps
     assert steps[0] == 0 and steps[-1] == 9 and len(steps) <= 10
@@ -536,7 +537,7 @@ def test_games_leave_labelled_positions(searcher):
     positions = [type(start)(*map(int, words)) for words in found.words]
     assert not any(outcome(position)[0] for position in positions)
     assert set(np.sign(found.results)) <= {-1, 0, 1}
-    # So many nodes prove the value of any position, whatever the random moves after it made of it.
+    # Enough nodes to prove any position, whatever the preceding random moves.
     for position, result in zip(positions[:200], found.results, strict=False):
         assert solve(position).value == result
 
@@ -549,12 +550,12 @@ def rows_of(second, games, exact):
 
 
 def test_what_is_proven_is_the_result_of_what_came_before():
-    # Two games, a ply of each by turns; the first is won after a mistake, the second left.
+    # Two games, alternating plies; the first is won after a mistake, the second abandoned.
     second = [0, 0, 1, 1, 0, 0, 1]
     games = [0, 1, 0, 1, 0, 1, 0]
     exact = [np.nan, np.nan, np.nan, -1, 0, np.nan, np.nan]
     found = labelled(rows_of(second, games, exact), {0: 1}, 1)
-    assert list(found.words[:, 0]) == [0, 2, 4, 6, 1, 3]  # nobody knows what came of the last
+    assert list(found.words[:, 0]) == [0, 2, 4, 6, 1, 3]  # the result of the last one is unknown
     assert list(found.results) == [0, 0, 0, -1, 1, -1]
     points = labelled(rows_of([0, 1, 0], [0, 0, 0], [np.nan, 6, np.nan]), {0: 9}, 1)
     assert list(points.results) == [-6, 6, 9]
@@ -587,7 +588,7 @@ def test_a_search_that_sees_more_wins_the_comparison(searcher):
         start, (searcher, searcher), pairs=20, nodes=(500, 500), longest_opening=3, seed=0
     )
     assert sum(alike) == 20
-    assert alike[2] == 20  # one searcher, both sides: each pair is even
+    assert alike[2] == 20  # one searcher on both sides: each pair is even
     counts = compare(
         start, (searcher, blind), pairs=20, nodes=(500, 500), longest_opening=3, seed=0
     )
@@ -673,7 +674,7 @@ def test_the_fit_finds_weights_that_are_there():
 
 def test_training_says_what_is_missing(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "optax", None)
-    result = CliRunner().invoke(main, ["train", "tictactoe"])
+    result = run_cutnode("train", "tictactoe")
     assert result.exit_code == 2
     assert "pip install 'cutnode[train]'" in result.output
 
@@ -702,7 +703,7 @@ def test_a_file_that_is_not_understood_is_of_another_version(learned, tmp_path):
 
 @pytest.fixture
 def versions(tmp_path):
-    """Load a file called ``game.py`` with other texts, one after the other."""
+    """A function that loads versions of a file called ``game.py``, one after the other."""
 
     def load(old="", new=""):
         sys.modules.pop("game", None)
@@ -717,7 +718,7 @@ def versions(tmp_path):
 
 
 def test_weights_are_of_the_rules_and_not_of_their_text(versions, tmp_path):
-    """A comment changes nothing, nor do faster rules; another end of the game does."""
+    """A comment or faster rules change nothing; another end of the game does."""
     game = versions()
     cls = type(game.start())
     weights = tmp_path / "game.weights"
@@ -727,7 +728,7 @@ def test_weights_are_of_the_rules_and_not_of_their_text(versions, tmp_path):
     same = versions("@compiled\ndef play", "# A move.\n@compiled\ndef play")
     assert load_evaluation(weights, type(same.start())).cls is type(same.start())
     other = versions("True, 1", "True, -1")
-    with pytest.raises(GameError, match="for other rules of game than those that run: train it"):
+    with pytest.raises(GameError, match="for other rules of game than those that run: train"):
         load_evaluation(weights, type(other.start()))
 
 
@@ -798,24 +799,24 @@ def outcome(position):
 @jax_only
 @pytest.mark.parametrize("seconds", [20, float("nan"), float("inf")])
 def test_a_training_takes_a_minute(seconds):
-    with pytest.raises(CutnodeError, match="takes 60 seconds or more, not"):
+    with pytest.raises(CutnodeError, match="must be at least 60 and finite, got"):
         train(load_game("tictactoe"), seconds=seconds)
 
 
 @jax_only
 def test_what_is_there_is_looked_at_first(learned, tmp_path):
-    """Weights of another game, or of another version, before anything is learned."""
+    """Weights of another game, or of another version, are refused before any learning."""
     path = tmp_path / "a.weights"
     save_evaluation(path, learned, {})
     hexagons = load_game("hex:4x4")
     with pytest.raises(GameError, match=r"weights for tictactoe .* not for hex:4"):
         train(hexagons, out=path)
     path.rename(unproven_file(path))
-    with pytest.raises(GameError, match="a training would begin with it: move it away"):
+    with pytest.raises(GameError, match="a training would start from it: move it away"):
         train(hexagons, out=path)
     with pytest.raises(CutnodeError, match="does not say how its weights were fitted"):
         rebuild(load_game("tictactoe"), unproven_file(path), data=tmp_path)
-    with pytest.raises(CutnodeError, match="is what is used already"):
+    with pytest.raises(CutnodeError, match="is already in use"):
         shutil.copy(unproven_file(path), path)
         prove(load_game("tictactoe"), path, out=path)
 
@@ -823,14 +824,17 @@ def test_what_is_there_is_looked_at_first(learned, tmp_path):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--prove", "a.weights", "--data", "d"], "--data does not go with --prove"),
-        (["--rebuild", "a.weights", "--seconds", "70"], "--seconds does not go with --rebuild"),
-        (["--rebuild", "a.weights"], "say with --data where the positions are"),
+        (["--prove", "a.weights", "--data", "d"], "--data cannot be combined with --prove"),
+        (
+            ["--rebuild", "a.weights", "--seconds", "70"],
+            "--seconds cannot be combined with --rebuild",
+        ),
+        (["--rebuild", "a.weights"], "--rebuild needs --data FOLDER"),
         (["--prove", "no.weights"], "no.weights cannot be read: No such file"),
     ],
 )
 def test_commands_without_training_take_few_options(given, said):
-    result = CliRunner().invoke(main, ["train", "tictactoe", *given])
+    result = run_cutnode("train", "tictactoe", *given)
     assert result.exit_code == 2
     assert said in result.output
 
@@ -838,7 +842,7 @@ def test_commands_without_training_take_few_options(given, said):
 @jax_only
 @pytest.mark.slow
 def test_weights_are_rebuilt_from_the_recipe(tmp_path):
-    """Of two fits, the second from the first's weights, bit for bit; of less data not."""
+    """Bit for bit, for two fits, the second from the first's weights; not with less data."""
     game = load_game("tictactoe")
     folder, path = tmp_path / "games", tmp_path / "a.weights"
     trainer = Trainer(game.start(), OWN, 50, 1, 3, print, folder, None, 60.0)
@@ -894,9 +898,9 @@ def test_weights_that_won_are_installed(learned, tmp_path):
 
 @jax_only
 def test_weights_need_a_file_that_is_one(tmp_path):
-    with pytest.raises(CutnodeError, match=r"ends in \.weights, not .*a\.npz"):
+    with pytest.raises(CutnodeError, match=r"must end in \.weights, got .*a\.npz"):
         train(load_game("tictactoe"), out=tmp_path / "a.npz")
-    with pytest.raises(CutnodeError, match="no comma in its name"):
+    with pytest.raises(CutnodeError, match="must not have a comma"):
         train(load_game("tictactoe"), out=tmp_path / "a,b.weights")
 
 
@@ -950,7 +954,7 @@ def outcome(position):
             return True, 1
     return position.mine | position.theirs == Bits(0xFFFF), 0
 '''
-"""Who has three in a row loses."""
+"""Three in a row lose."""
 
 
 @jax_only
@@ -959,7 +963,7 @@ def outcome(position):
 def test_a_game_of_ones_own_learns_from_its_board_alone(tmp_path):
     path = tmp_path / "misere.py"
     path.write_text(OWN_GAME)
-    result = CliRunner().invoke(main, ["train", str(path), "--seconds", "60", "--json"])
+    result = run_cutnode("train", str(path), "--seconds", "60", "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.output)
     assert found["generations"]

@@ -1,7 +1,7 @@
-"""Searched trees: what is recorded is what was searched, what is shown fits, drawings parse.
+"""Searched trees: recordings match the search, shown parts fit, and drawings parse.
 
-This file is a game as well: the tree of the textbooks.  Rules: one of three moves at the
-root, one of three after it; the game is over then, and its value is that of the leaf.
+This file is also a game: the textbook tree.  Rules: one of three moves at the root, one of three
+after it; then the game is over, with the value of the leaf.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import xml.etree.ElementTree as ElementTree
 from typing import NamedTuple
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 from toys import duel, gamble, isola, pig
 
 from cutnode import (
@@ -31,7 +31,6 @@ from cutnode import (
     to_mermaid,
     to_svg,
 )
-from cutnode.cli.main import main
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.choices import RECORDED_SEARCHES
 from cutnode.contract.dispatch import is_plain
@@ -46,7 +45,7 @@ MAX_MOVES, MAX_PLIES = 3, 2
 
 
 class Place(NamedTuple):
-    """The moves that led here."""
+    """A node, given by the moves that led to it."""
 
     path: tuple[int, ...] = ()
 
@@ -138,7 +137,7 @@ def test_horizon():
     ] * 3
 
 
-# What is recorded is what is searched
+# The recording matches the search
 
 GAMES = {
     "tictactoe": ("519", 5),
@@ -149,7 +148,7 @@ GAMES = {
 
 
 def everything(position, depth, **options):
-    """A tree of which all is shown."""
+    """Return a tree that is shown completely."""
     return record_tree(position, depth, plies=99, width=999, size=99_999, **options)
 
 
@@ -181,7 +180,7 @@ def test_recording_changes_nothing(name):
 @pytest.mark.parametrize("search", ["alphabeta", "minimax"])
 @pytest.mark.parametrize("name", GAMES)
 def test_plain_trees_are_whole(name, search):
-    """Each node once, and each value the best of its children's."""
+    """Each node occurs once, and each value is the best of its children's values."""
     text, depth = GAMES[name]
     depth = 2 if name.startswith("breakthrough") else 3
     tree = everything(load_game(name, plain=True).parse(text), depth, search=search)
@@ -201,7 +200,7 @@ def test_plain_trees_are_whole(name, search):
 
 @pytest.mark.parametrize("options", [{}, {"driver": "mtdf"}, {"techniques": ["pvs", "deepening"]}])
 def test_bounds_hold(options):
-    """In an exact search each node says the truth about plain minimax."""
+    """In an exact search, each node's bound agrees with plain minimax."""
     game = load_game("kalah", plain=True)
     tree = everything(game.parse(""), 3, exact=True, **options)
     checked = 0
@@ -245,7 +244,7 @@ REASONS = {
 
 
 def told(*trees):
-    """All reasons that trees give, of ends and of moves left out."""
+    """Return all reasons in some trees, for ends and for moves left out."""
     nodes = [node for tree in trees for node in tree.root.walk()]
     return {node.reason for node in nodes}, {u.reason for node in nodes for u in node.unsearched}
 
@@ -273,7 +272,7 @@ def test_reasons_of_the_search():
 
 
 def test_all_moves_are_accounted_for():
-    """What is not searched is told, so that no legal move is missing."""
+    """Moves that are not searched are listed, so that no legal move is missing."""
     for name, text, depth in (("kalah", "", 6), ("breakthrough", "", 4)):
         game = load_game(name, plain=True)
         for node in everything(game.parse(text), depth).root.walk():
@@ -294,7 +293,7 @@ def test_repetition():
 
 
 def test_turns_of_several_actions():
-    """The player of a node is who moves there, not whose ply it is."""
+    """The player of a node is the one who moves there, whatever the parity of its ply."""
     tree = everything(isola.Position(), 2, search="minimax", depth_in="actions")
     assert [node.player for node in tree.root.children] == ["max"] * len(tree.root.children)
     values = [node.value for node in tree.root.children]
@@ -378,14 +377,14 @@ def test_nothing_to_search():
 
 
 BAD = {
-    "search": ("best", "a search is one of search, alphabeta, minimax, not 'best'"),
-    "plies": (-1, "a number of plies is 0 or more, not -1"),
-    "width": (0, "a width is 1 or more, not 0"),
-    "size": (1.5, "a size is a whole number, not 1.5"),
-    "nodes": (0, "a node limit is 1 or more, not 0"),
+    "search": ("best", "search must be one of search, alphabeta, minimax, got 'best'"),
+    "plies": (-1, "plies must be at least 0, got -1"),
+    "width": (0, "width must be at least 1, got 0"),
+    "size": (1.5, "size must be a whole number, got 1.5"),
+    "nodes": (0, "nodes must be at least 1, got 0"),
     "techniques": (["tables"], "there is no technique 'tables'"),
     "evaluation": ("best", "has no evaluation 'best'"),
-    "depth_in": ("moves", "depth is counted in turns or actions, not in 'moves'"),
+    "depth_in": ("moves", "depth_in must be turns or actions, got 'moves'"),
 }
 
 
@@ -397,13 +396,13 @@ def test_bad_arguments(big, name):
 
 
 def test_bad_arguments_together(big):
-    with pytest.raises(CutnodeError, match=r"a depth is 0\.\.63 plies, not 64"):
+    with pytest.raises(CutnodeError, match=r"depth must be 0\.\.63 plies, got 64"):
         record_tree(big, 64)
     with pytest.raises(CutnodeError, match="minimax has no techniques to choose from"):
         record_tree(big, 2, search="minimax", exact=True)
     with pytest.raises(GameError, match="alpha-beta does not support games of chance"):
         record_tree(pig.Position(), 2, search="alphabeta")
-    with pytest.raises(GameError, match="there is no game '4455'"):
+    with pytest.raises(GameError, match="unknown game '4455'"):
         record_tree("4455", 2)
 
 
@@ -412,7 +411,7 @@ def test_bad_arguments_together(big):
 
 @pytest.fixture
 def awkward(monkeypatch):
-    """A tree whose moves are called as no drawing likes it."""
+    """A tree whose moves have names that are awkward for every drawing."""
     names = ('"<&>\\', "#1;]}|-->", "- 1. end `x`")
     game = plain_copy(load_game("tictactoe").module)
     monkeypatch.setattr(game, "move_text", lambda position, move: names[move % 3])
@@ -483,7 +482,7 @@ def test_mermaid(awkward):
 
 def test_mermaid_has_limits(big):
     tree = everything(big, 4, search="alphabeta")
-    with pytest.raises(CutnodeError, match="Mermaid draws 500 lines"):
+    with pytest.raises(CutnodeError, match="Mermaid draws at most 500 lines"):
         to_mermaid(tree)
     assert ElementTree.fromstring(to_svg(tree)) is not None
 
@@ -491,14 +490,10 @@ def test_mermaid_has_limits(big):
 # On the command line
 
 
-def run_cutnode(*args):
-    result = CliRunner().invoke(main, ["tree", *map(str, args)])
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result
-
-
 def test_command_writes_mermaid_to_standard_output():
-    result = run_cutnode("tictactoe", "519", "--depth", 3, "--plies", 1, "--without", "table")
+    result = run_cutnode(
+        "tree", "tictactoe", "519", "--depth", 3, "--plies", 1, "--without", "table"
+    )
     assert result.exit_code == 0
     assert result.output.splitlines()[2] == "flowchart LR"
 
@@ -510,15 +505,15 @@ def test_command_writes_mermaid_to_standard_output():
 def test_command_writes_files(tmp_path, ending, beginning):
     file = tmp_path / f"tree.{ending}"
     args = ("tictactoe", "519", "--depth", 2, "--search", "alphabeta")
-    assert run_cutnode(*args, "--out", file).output == ""
+    assert run_cutnode("tree", *args, "--out", file).output == ""
     assert file.read_text().startswith(beginning)
     assert [*tmp_path.iterdir()] == [file]
-    assert run_cutnode(*args, "--format", "json", "--out", file).exit_code == 0
+    assert run_cutnode("tree", *args, "--format", "json", "--out", file).exit_code == 0
     assert json.loads(file.read_text())["nodes"] > 1
 
 
 BAD_COMMANDS = {
-    ("tictactoe", "--depth", "2", "--out", "tree.png"): "a tree is a file that ends in .mmd, ",
+    ("tictactoe", "--depth", "2", "--out", "tree.png"): "the file must end in .mmd, ",
     ("tictactoe", "--depth", "2", "--out", "no/tree.svg"): "no/tree.svg cannot be written: ",
     ("tictactoe", "--depth", "2", "--search", "minimax", "--exact"): "minimax has no techniques",
     ("tictactoe", "--depth", "2", "--search", "minimax", "--without", "table"): (
@@ -539,6 +534,6 @@ BAD_COMMANDS = {
 
 @pytest.mark.parametrize(("args", "message"), BAD_COMMANDS.items())
 def test_bad_input(args, message):
-    result = run_cutnode(*args)
+    result = run_cutnode("tree", *args)
     assert result.exit_code == 2
     assert result.output.startswith(f"cutnode: {message}") and result.output.count("\n") == 1

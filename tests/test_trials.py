@@ -1,4 +1,4 @@
-"""``engine="auto"``: a trial says whether alpha-beta or Monte Carlo tree search is asked."""
+"""``engine="auto"``: a trial decides between alpha-beta and Monte Carlo tree search."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import json
 import threading
 
 import pytest
-from click.testing import CliRunner
+from commands import run_cutnode
 
 import cutnode
 from cutnode import CutnodeError, load_game
-from cutnode.cli.main import main
 from cutnode.search.options import SearchOptions
 from cutnode.search.trials import ENOUGH_LEAD, AutoSearcher, Trial
 
@@ -135,7 +134,7 @@ def test_dice():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"nodes": 10}, "engine=auto needs seconds"),
+        ({"nodes": 10}, "engine=auto needs a limit of seconds"),
         ({"seconds": 1, "depth": 3}, "depth limits one engine only"),
         ({"seconds": 1, "playouts": 3}, "playouts limits one engine only"),
     ],
@@ -155,11 +154,11 @@ def test_options_of_one_engine():
 def test_command():
     asked = ["search", "tictactoe", "15", "--engine", "auto", "--memory-mb", "8"]
     asked += ["--seconds", "0.2"]
-    found = CliRunner().invoke(main, [*asked, "--json"])
+    found = run_cutnode(*asked, "--json")
     assert json.loads(found.stdout)["details"]["why"]
-    found = CliRunner().invoke(main, asked)
+    found = run_cutnode(*asked)
     assert "\nengine " in found.stdout
-    wrong = CliRunner().invoke(main, [*asked, "--rave", "5"])
+    wrong = run_cutnode(*asked, "--rave", "5")
     assert wrong.exit_code == 2
     assert "--rave is an option of mcts, not of auto" in wrong.output
 
@@ -182,8 +181,8 @@ def test_player_chooses_once():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("engine=auto", "engine=auto': a player by auto needs a limit of seconds"),
-        ("engine=auto,nodes=5", "engine=auto needs seconds"),
+        ("engine=auto", "engine=auto': an auto player needs a limit of seconds"),
+        ("engine=auto,nodes=5", "needs a limit of seconds"),
         ("engine=auto,seconds=1,depth=3", "depth does not go with engine=auto"),
         ("engine=auto,seconds=1,rave=3", "rave does not go with engine=auto"),
         ("engine=pn,seconds=1", "engine must be one of alphabeta, mcts, auto, got 'pn'"),

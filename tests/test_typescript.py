@@ -1,4 +1,4 @@
-"""The client in TypeScript: its types are those of the service, and it asks a real one."""
+"""The TypeScript client: its types match the service, and it queries a real one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DOCUMENT = json.loads((PACKAGE / "openapi.json").read_text())
 
 
 def call(*command: str, folder: Path = PACKAGE, **variables: str) -> None:
-    """Run a program in a folder; what it prints is shown if it fails."""
+    """Run a program in a folder, and show its output if it fails."""
     done = subprocess.run(
         command,
         cwd=folder,
@@ -44,11 +44,11 @@ def call(*command: str, folder: Path = PACKAGE, **variables: str) -> None:
 
 
 WORDS = {"title", "summary", "description", "operationId", "tags", "example", "examples"}
-"""What a document says for people, which versions of FastAPI may say in other words."""
+"""The keys of a document that are for people, whose texts may vary between versions of FastAPI."""
 
 
 def meaning(part: Any, *, named: bool = False) -> Any:
-    """Return what a part of a document says to programs; names of fields are no words."""
+    """Return the part of a document that matters to programs; names of fields are kept."""
     if isinstance(part, dict):
         return {
             key: meaning(value, named=key in ("properties", "schemas", "paths") and not named)
@@ -58,18 +58,18 @@ def meaning(part: Any, *, named: bool = False) -> Any:
     return [meaning(each) for each in part] if isinstance(part, list) else part
 
 
-# What is committed
+# Committed files
 
 
 def test_the_document_is_that_of_the_service() -> None:
-    """After a change of the service make it and the types anew, as the package's README says."""
+    """After a change of the service, regenerate both, as the package's README says."""
     document = json.loads(json.dumps(make_app(Service(Settings())).openapi()))
     for name in ("paths", "components"):
         assert meaning(DOCUMENT[name]) == meaning(document[name])
 
 
 def test_the_types_are_those_of_the_document() -> None:
-    """By name, each with its fields, and which of them may be left out."""
+    """By name, each with its fields, and which of them are optional."""
     text = (PACKAGE / "types" / "schema.d.ts").read_text()
     named = re.findall(r"^export type (\w+) = components\['schemas'\]", text, re.M)
     schemas = DOCUMENT["components"]["schemas"]
@@ -78,7 +78,7 @@ def test_the_types_are_those_of_the_document() -> None:
         found = re.search(rf"^ {{8}}{name}: {{\n(.*?)^ {{8}}}};", text, re.M | re.S)
         assert found is not None
         fields = set(re.findall(r"^ {12}(\w+\??):", found[1], re.M))
-        given = {*schema.get("required", ()), "event"}  # events always say which they are
+        given = {*schema.get("required", ()), "event"}  # events always name themselves
         assert fields == {field + "?" * (field not in given) for field in schema["properties"]}
 
 
@@ -91,7 +91,7 @@ def test_versions_are_equal() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not (PACKAGE / "node_modules").exists(), reason="npm install was not run")
 def test_types_are_made_and_checked(tmp_path: Path) -> None:
-    """Nothing is committed that would be made otherwise, and sources and examples keep to it."""
+    """Generated files are up to date, and sources and examples satisfy the type checker."""
     copy = tmp_path / "copy"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("node_modules", "types"))
     (copy / "node_modules").symlink_to(PACKAGE / "node_modules")
@@ -104,12 +104,12 @@ def test_types_are_made_and_checked(tmp_path: Path) -> None:
     assert made == committed
 
 
-# At work
+# In use
 
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[str]:
-    """The address of the package, as its example is served."""
+    """The address of the package, as served for its example."""
     handler = functools.partial(QuietHandler, directory=str(PACKAGE))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -136,7 +136,7 @@ def service(page: str) -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.skipif(NODE is None, reason="there is no Node")
 def test_the_client(service: str) -> None:
-    """Its own tests, against servers of their own and against this service."""
+    """The client's own tests, against their own servers and this service."""
     assert NODE is not None
     version = subprocess.check_output([NODE, "--version"], text=True).strip()
     if [int(part) for part in version[1:].split(".")[:2]] < [20, 10]:
@@ -147,7 +147,7 @@ def test_the_client(service: str) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 def test_the_example_in_a_browser(page: str, service: str) -> None:
-    """A game through the worker, from another origin than that of the service."""
+    """A game through the worker, from another origin than the service."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     expect = playwright.expect
     with playwright.sync_playwright() as started:
@@ -172,7 +172,7 @@ def test_the_example_in_a_browser(page: str, service: str) -> None:
         assert "".join(cells.all_inner_texts()) == "x"
 
         shown.goto(f"{page}/examples/worker/?service={service}&game=chess")
-        expect(status).to_contain_text("there is no game 'chess'")
+        expect(status).to_contain_text("unknown game 'chess'")
         shown.goto(f"{page}/examples/worker/?service=http://127.0.0.1:9")
         expect(status).to_contain_text("cannot reach http://127.0.0.1:9/")
         browser.close()

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 
 def mistakes():
-    """The lines that a type checker has to refuse."""
+    """Return the lines that a type checker has to refuse."""
     return {
         f"{name}:{number}"
         for name in FILES

@@ -1,4 +1,4 @@
-"""Uniform trees: the values and statistics that their models promise, and their notation."""
+"""Uniform trees: the values and statistics that their models promise, and notation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_variants(variant):
 
 
 def below(position, plies):
-    """The descendants of a position after so many plies."""
+    """Return the descendants of a position *plies* plies below."""
     level = [position]
     for _ in range(plies):
         level = [play(parent, move) for parent in level for move in legal_moves(parent)]
@@ -39,15 +39,16 @@ def below(position, plies):
 
 
 def value(position):
-    """The value by minimax."""
+    """Return the value by minimax."""
     over, final = outcome(position)
     return final if over else max(-value(child) for child in below(position, 1))
 
 
 def assert_evenly_in(numbers, least, most):
-    """That numbers are from a range, its ends included, all equally likely as far as one sees.
+    """Assert that numbers are evenly distributed in a range that includes its ends.
 
-    Their count in each tenth, their mean, and neighbours' independence, to 4 standard errors.
+    This checks the count in each tenth, the mean, and the independence of neighbours, to 4 standard
+    errors.
     """
     count, size = len(numbers), most - least + 1
     assert least <= min(numbers) and max(numbers) <= most
@@ -108,7 +109,7 @@ def test_ordered_values_are_known(variant):
 
 
 def plain_roots(count):
-    """Small trees in plain Python, which takes less than to compile a search of them."""
+    """Return small trees in plain Python, which takes less time than compiling their search."""
     names = (f"uniform:5x4,ordered=60,noise=30,seed={seed}" for seed in range(count))
     return [load_game(name, plain=True).start() for name in names]
 

@@ -1,4 +1,4 @@
-"""Amazons, and dots and boxes: games that nobody tuned for; and what their searches must not do."""
+"""Amazons, and dots and boxes: untuned games, and pitfalls for their searches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DIRECTIONS = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y]
 
 
 def queen_moves(size, taken, row, column):
-    """The cells that a queen can go to: the rules once more, on a set of cells."""
+    """Return the cells that a queen can reach, by an independent version of the rule on sets."""
     for down, right in DIRECTIONS:
         place = row + down, column + right
         while place not in taken and min(place) >= 0 and max(place) < size:
@@ -29,7 +29,7 @@ def queen_moves(size, taken, row, column):
 
 
 def turns(size, mine, taken):
-    """How many turns a player of amazons has."""
+    """Count the turns of a player of amazons."""
     return sum(
         len(list(queen_moves(size, (taken - {amazon}) | {target}, *target)))
         for amazon in mine
@@ -61,7 +61,7 @@ def plain_value(name, depth):
 
 
 def test_boxes_in_a_row_are_the_same_game():
-    """As in ``toys.boxes``, which has lines of its own."""
+    """Compared with ``toys.boxes``, which has its own lines."""
     for depth in (5, 6):
         assert plain_value("dots_and_boxes.py:1x2", depth) == plain_value("boxes.py:2", depth)
 
@@ -76,7 +76,7 @@ def test_all_boxes_are_won():
 
 
 @pytest.mark.parametrize("text", ["0x3", "9x9", "3", "x"])
-def test_sizes_that_are_none(text):
+def test_invalid_sizes(text):
     for game in (amazons, dots_and_boxes):
         with pytest.raises(PositionError):
             game.start(text) if game is amazons else game.board.of(text)
@@ -88,7 +88,7 @@ def test_sizes_that_are_none(text):
 @pytest.mark.slow
 @pytest.mark.long
 def test_quiet_searches_do_not_take_over():
-    """A four in Gomoku leads to the next, and leaves would cost all the depth there could be."""
+    """In Gomoku one four leads to the next, and leaves would use up all possible depth."""
     game = load_game("mnk:8x8x5")
     searcher = Searcher(game, table=1)
     for position in sample_positions(game.start(), 5, plies=(8, 16)):
@@ -109,7 +109,7 @@ def test_the_same_search_shortens_the_same():
 
 
 def test_razoring_needs_quiescence():
-    """An estimate that nothing confirms is no reason to cut."""
+    """An unconfirmed estimate is no reason to cut."""
     boxes = type(dots_and_boxes.board(2, 2)())
     assert {"futility", "reverse_futility"} <= choose(boxes, None)
     assert "razoring" not in choose(boxes, None)
@@ -119,8 +119,8 @@ def test_razoring_needs_quiescence():
 
 
 def test_late_moves_are_searched_where_nothing_is_estimated():
-    """All scores are 0 there until a win is seen: a late move may be the one that wins, and most
-    positions have no hash move.
+    """All scores are 0 until a win is seen: a late move may be the winning one, and most positions
+    have no hash move.
     """
     less = {"late_move_pruning", "late_move_reductions", "internal_iterative_reduction"}
     assert not less & choose(teeko.Position, None)
@@ -130,7 +130,7 @@ def test_late_moves_are_searched_where_nothing_is_estimated():
 @pytest.mark.slow
 @pytest.mark.long
 def test_late_moves_are_searched_where_they_cut_too_often():
-    """What is known of them lasts until all that was learned is forgotten."""
+    """Their statistics last until everything learned is forgotten."""
     game = load_game(f"{TOYS / 'dots_and_boxes.py'}:4x4")
     [position] = sample_positions(game.start(), 1, plies=(14, 14), seed=1)
     skipped = {}

@@ -1,4 +1,4 @@
-"""The Royal Game of Ur: counts, values, rules against naive ones, encoding, notation."""
+"""The Royal Game of Ur: perft, values, rules compared with naive ones, encoding, notation."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
+from marks import compiled_only
 from positions import following, order_scores, reached
 
 from cutnode import iterate, legal_moves, load_game, minimax
@@ -27,8 +28,6 @@ from cutnode.games.ur import (
     start,
 )
 
-compiled_only = pytest.mark.skipif(not jit_enabled(), reason="many positions")
-
 
 def test_rolls_are_said():
     game = load_game("ur:masters")
@@ -42,14 +41,14 @@ def test_rolls_are_said():
 
 PUBLISHED = (1, 10, 58, 362, 2_622, 21_055, 183_456, 1_697_273, 16_541_998)
 """Published nodes of expectiminimax from the start, by depth in moves: rolls and moves count, but
-not a roll after which there is only a pass."""
+a roll that allows only a pass does not."""
 
 
 @functools.cache
 def passes(position, depth):
-    """The rolls that only allow a pass, among all of so many moves from a position before a roll.
+    """Count the rolls that allow only a pass, to *depth* moves from a position before a roll.
 
-    With the players exchanged there are as many, so both are looked at once.
+    Exchanging the players does not change the count, so both cases are counted once.
     """
     if depth == 0 or outcome(position)[0]:
         return 0
@@ -72,9 +71,9 @@ def test_minimax_visits_the_published_nodes_and_passes(depth):
 
 @functools.cache
 def solved(variant):
-    """A variant solved by the class with all pieces: the rules do not depend on how many.
+    """Solve a variant with the class for all pieces, as the rules do not depend on their number.
 
-    One piece in plain Python, which takes less than to compile.
+    One piece is solved in plain Python, which takes less time than compiling.
     """
     if "-1" in variant:
         return iterate(load_game(f"ur:{variant}", plain=True).start(), tolerance=1e-11)
@@ -84,9 +83,9 @@ def solved(variant):
 
 
 def marks_of(variant):
-    """How dear a variant is: three pieces take seconds, four a minute and 3 GB of memory.
+    """Return marks for expensive variants: three pieces take seconds, four a minute and 3 GB.
 
-    Two pieces by other rules than the usual ones have to be compiled once more.
+    Two pieces with other rules than the default need another compilation.
     """
     if "-1" in variant or variant == "finkel-2":
         return []
@@ -134,7 +133,7 @@ def odds_of(value):
 
 
 def behind(states, position):
-    """Each move and its value for who makes it."""
+    """Return each move with its value for the player who makes it."""
     for move in legal_moves(position):
         child = play(position, move)
         value = states.value_of(child)
@@ -153,7 +152,7 @@ def behind(states, position):
     ],
 )
 def test_endgames(text, odds):
-    """Far from all pieces: the last ones of seven."""
+    """Far from positions with all pieces: the last ones of seven."""
     result = iterate(parse_position(text))
     assert odds_of(result.value) == pytest.approx(float(odds), abs=1e-11)
     assert result.lower <= 200 * odds - 100 <= result.upper
@@ -168,7 +167,7 @@ LIGHT = {
         *((2, 6), (2, 7), (1, 7), (0, 7), (0, 6)),
     ],
 }
-"""The cells of light's route, short and long."""
+"""The cells of Light's route, short and long."""
 
 ROSETTES = {(0, 0), (2, 0), (1, 3), (0, 6), (2, 6)}
 
@@ -179,7 +178,7 @@ def route(position, dark):
 
 
 def board_of(position):
-    """The player on each cell that has one, and the pieces of each that wait."""
+    """Return the player on each occupied cell, and each player's waiting pieces."""
     words = position[:2][::-1] if position.second else position[:2]
     cells = {}
     for dark, word in enumerate(words):
@@ -191,7 +190,7 @@ def board_of(position):
 
 
 def naive_moves(position):
-    """What the rules say of each piece: where it comes from, and the board and mover after it."""
+    """Return, for each movable piece, its origin, the board afterwards, and the next mover."""
     cells, waiting = board_of(position)
     own = turn(position)
     path = [None, *route(position, bool(own)), None]
@@ -269,7 +268,7 @@ def test_estimates(position):
 
 
 def test_order():
-    """Another roll, captures, pieces home, then what is farthest on."""
+    """Extra rolls first, then captures, pieces brought home, and the most advanced pieces."""
     scores = order_scores(parse_position("5 *...--l. / d..*l... / 5 *...--*. light 1"))
     assert sorted(scores, key=scores.__getitem__) == ["9-10", "hand-1", "14-home"]
     scores = order_scores(parse_position("5 ..l.--*. / d..*l... / 5 *...--*. light 3"))

@@ -1,4 +1,4 @@
-"""Vectors of small numbers: compiled and in plain Python alike."""
+"""Vectors of small numbers: the same compiled and in plain Python."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_compiled_rows_are_what_they_are_in_plain_python():
     assert len(VECTORS) == 5
 
 
-def test_what_is_no_table_of_small_numbers_is_an_error():
+def test_invalid_tables_of_small_numbers():
     for array in (
         np.zeros(4, int),
         np.zeros((2, 2)),

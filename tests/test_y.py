@@ -35,7 +35,7 @@ parse_position, position_text, start = (
 # Values
 
 POSITIONS = {"2": (7, 6), "3": (163, 94), "4": (10_630, 5_875)}
-"""The positions that can be reached, finished ones included, won and lost for the mover.
+"""The reachable positions, including finished ones: won and lost for the mover.
 
 Source: the tests of solved-games (B. Liou), in Rust.
 """
@@ -45,7 +45,7 @@ Source: the tests of solved-games (B. Liou), in Rust.
     "side", ["2", "3", pytest.param("4", marks=[pytest.mark.slow, pytest.mark.long])]
 )
 def test_all_positions(side):
-    """What bounds, candidates and the like claim about every position of a small board."""
+    """The claims of bounds, candidates and similar verbs about all positions of a small board."""
     layers, values, classes = [{start(side)}], {}, {}
     while layers[-1]:
         layers.append({play(p, move) for p in layers[-1] for move in legal_moves(p)})
@@ -69,7 +69,7 @@ def test_all_positions(side):
 
 @pytest.mark.parametrize("side", ["2", "3", "4", "5"])
 def test_the_first_player_wins(side):
-    """As a second player could steal a strategy by a stone anywhere."""
+    """By strategy stealing, as an extra stone anywhere never hurts."""
     assert solve(load_game(f"y:{side}", plain=True).start()).value == 1
 
 
@@ -85,7 +85,7 @@ def test_the_first_player_wins_larger_boards(side, engine):
 
 
 def sides_touched(stones, side):
-    """For each chain of stones, given as pairs of a row and a column, the sides that it touches."""
+    """Return the sides that each chain of stones touches; stones are pairs of row and column."""
     stones = set(stones)
     while stones:
         waiting, touched = [stones.pop()], set()
@@ -103,7 +103,7 @@ def sides_touched(stones, side):
 
 
 def joins(position, cells):
-    """Whether a chain of some cells touches all sides."""
+    """Return whether a chain of some cells touches all sides."""
     places = [place_of(position, bit) for bit in position.BITS if cells >> bit & 1]
     return any(len(touched) == 3 for touched in sides_touched(places, position.SIDE))
 
@@ -127,10 +127,10 @@ def test_the_end_of_a_game(position):
 @pytest.mark.parametrize(
     ("rows", "interval"),
     [
-        ("x/x./.oo", (1, 1)),  # a cell at hand
-        ("x/x./.o.", (-1, 1)),  # which the other needs
+        ("x/x./.oo", (1, 1)),  # an immediate win
+        ("x/x./.o.", (-1, 1)),  # which the opponent needs
         ("./x./...", (-1, -1)),  # bridges to two sides
-        ("./x./o..", (-1, 1)),  # of which one is lost
+        ("./x./o..", (-1, 1)),  # one of them is lost
     ],
 )
 def test_bounds(rows, interval):
@@ -146,7 +146,7 @@ def test_a_threat_leaves_one_move():
 
 @pytest.mark.parametrize("text", ["4", "7"])
 def test_results_of_random_games(text):
-    """As often won as games that are played, from a board with some stones."""
+    """The win rate is the same as in games played out from a board with some stones."""
     dice, position = Random(text), start(text)
     while outcome(position)[0] or position == start(text):
         position = start(text)
@@ -166,12 +166,12 @@ def test_results_of_random_games(text):
 
 @pytest.mark.parametrize("side", [2, 5, 8, 11])
 def test_games_of_openspiel(side):
-    """Random games have the same moves and the same end."""
+    """Random games have the same moves and the same ends."""
     pyspiel = pytest.importorskip("pyspiel", reason="pip install 'cutnode[openspiel]'")
     game, dice = pyspiel.load_game(f"y(board_size={side})"), Random(side)
 
     def action(position, move):
-        """In OpenSpiel rows are those parallel to the left side; it begins with that side."""
+        """In OpenSpiel rows are parallel to the left side, and counted from it."""
         row, column = place_of(position, move)
         return column * side + row - column
 
@@ -191,7 +191,7 @@ def test_games_of_openspiel(side):
 
 
 def turned(rows, symmetry):
-    """A board of rows mirrored left and right (1), and turned by so many thirds."""
+    """Return a board mirrored left and right (bit 1), and turned by ``symmetry >> 1`` thirds."""
     rows = [row[::-1] for row in rows] if symmetry & 1 else rows
     for _ in range(symmetry >> 1):
         rows = [

@@ -1,10 +1,10 @@
-"""Other programs that are measured beside the engine, where they are installed.
+"""Other programs to compare with the engine, if they are installed.
 
 | module | contents |
 |---|---|
-| ``engines`` | solvers and engines that are called or driven by UCI |
-| ``programs`` | a Python program that searches, and what it reports |
+| ``engines`` | solvers and engines that are called, or driven by UCI |
+| ``programs`` | a Python program that searches, and its results |
 | ``rules`` | tic-tac-toe and Connect Four in plain Python, for packages without games |
 | ``packages`` | the searches of easyAI, OpenSpiel and the textbook of Russell and Norvig |
-| ``comparison`` | the same trees in all of them: nodes that agree, and CPU time |
+| ``comparison`` | the same trees in all of them: agreement of nodes, and CPU time |
 """

@@ -1,21 +1,21 @@
-"""The same trees searched by other Python packages: node counts that agree, and CPU time.
+"""The same trees searched by other Python packages: agreement of node counts, and CPU time.
 
-Work.  Tic-tac-toe from the empty board to the end, and Connect Four from the empty board
-to some depths, with the evaluation ``cells`` (each stone counts the lines of four through
-its cell).  Plain alpha-beta with the full window, moves in natural order, no table: then
-every program has to visit the same positions, so the counts tell whether two programs do
-the same.  Counts are positions visited, the root included; a position is counted when it
-is made.  Each program also has to find the same move, and the same score if it tells it.
+Work.  Tic-tac-toe from the empty board to the end, and Connect Four from the empty board to some
+depths, with the evaluation ``cells`` (each stone counts the lines of four through its cell).  Plain
+alpha-beta with the full window, moves in natural order, and no table visits the same positions in
+every program, so the counts show whether programs do the same work.  A count is the number of
+positions visited, including the root; a position is counted when it is made.  Each program also
+has to find the same move, and the same score if it reports one.
 
-Wins.  Some programs score every win alike, others prefer the quicker one, which changes
-what is cut off.  Each is compared with cutnode under its own convention.
+Wins.  Some programs score all wins the same, others prefer quicker ones, which changes the cutoffs.
+Each program is compared with cutnode under its own convention.
 
-Peers.  Those without a game of their own get rules in plain Python (``rules.py``).  The timed
-search is the package's own, without counting.  OpenSpiel has both games, in C++; its
-alpha-beta in C++ is not part of the package on PyPI, so its search runs in Python.
+Peers.  Packages without these games get rules in plain Python (``rules.py``).  The timed search is
+the package's own, without counting.  OpenSpiel has both games in C++; its alpha-beta in C++ is not
+part of the package on PyPI, so its search runs in Python.
 
-Times.  CPU time of the process.  The programs take turns, and each figure is the median of
-its rounds; short searches are repeated within a round.
+Times.  CPU time of the process.  The programs alternate, and each figure is the median of its
+rounds; short searches are repeated within a round.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ from cutnode.search.searcher import Searcher
 __all__ = ["compare_peers", "draw", "reference"]
 
 SHORTEST = 0.02
-"""Searches are repeated for so many CPU seconds in each round."""
+"""The least CPU seconds of a round, in which searches are repeated."""
 
 BASELINE = "cutnode alphabeta"
-"""Times are compared with those of this program, under the same convention for wins."""
+"""The program to compare times with, under the same convention for wins."""
 
 COLUMNS = (
     Column("game"),
     Column("depth", "plies", "d"),
     Column("program", "package and search"),
-    Column("wins", "flat: all alike; quickest: a quicker win counts more"),
+    Column("wins", "flat: all wins score the same; quickest: quicker wins score higher"),
     Column("nodes", "positions visited", ",d"),
-    Column("agrees", "nodes, move and score are those of cutnode's alpha-beta"),
+    Column("agrees", "whether nodes, move and score equal cutnode's alpha-beta"),
     Column("ms", "CPU time in milliseconds, median", ",.3f", timed=True),
-    Column("least", "CPU time in milliseconds, of the quickest round", ",.3f", timed=True),
-    Column("most", "CPU time in milliseconds, of the slowest round", ",.3f", timed=True),
+    Column("least", "CPU time in milliseconds, fastest round", ",.3f", timed=True),
+    Column("most", "CPU time in milliseconds, slowest round", ",.3f", timed=True),
     Column("rate", "thousand nodes per CPU second", ",.0f", timed=True),
-    Column("ratio", f"CPU time / that of {BASELINE}", ",.1f", timed=True),
+    Column("ratio", f"CPU time relative to {BASELINE}", ",.1f", timed=True),
     Column("note"),
 )
 
@@ -73,8 +73,8 @@ def compare_peers(
 ) -> Study:
     """Search the same trees with other packages: nodes, agreement, and CPU time.
 
-    *depths* are those of Connect Four.  *packages* are names of :data:`PEERS`, by default
-    all; one that is not installed has a row that says how to get it.
+    *depths* are for Connect Four.  *packages* are names in :data:`PEERS`, by default all; a package
+    that is not installed has a row that says how to install it.
     """
     chosen = _packages(packages)
     works = list(_works(games, depths))
@@ -115,7 +115,7 @@ def compare_peers(
     for row in missing:
         study.add_row(row)
     if any(row.get("agrees") == "NO" for row in study.rows):
-        study.add_note("A program disagrees: its times are not those of the same work.")
+        study.add_note("A program disagrees: its times are for different work.")
     return study
 
 
@@ -145,7 +145,7 @@ def _works(games: Iterable[str], depths: Iterable[int]) -> Iterator[Work]:
 
 
 def _load(peer: Peer) -> tuple[list[Program], str]:
-    """The programs of a package, or why there are none."""
+    """Return the programs of a package, or why there are none."""
     try:
         importlib.import_module(peer.module)
         return peer.make(), ""
@@ -163,7 +163,7 @@ def _label(package: str) -> str:
 
 
 def _compare(work: Work, programs: Sequence[Program], runs: int) -> list[dict[str, Any]]:
-    """Count with each program, then time them in turn."""
+    """Count with each program, then time them alternately."""
     references = {quickest: reference(work, quickest) for quickest in (False, True)}
     counts: list[Count] = []
     failed: list[dict[str, Any]] = []
@@ -214,7 +214,7 @@ def _compare(work: Work, programs: Sequence[Program], runs: int) -> list[dict[st
 
 
 def _repeats(program: Program, work: Work) -> int:
-    """How often a search fits into a round."""
+    """Return how many searches fit into a round."""
     started = time.process_time()
     program.run(work)
     spent = time.process_time() - started
@@ -222,7 +222,7 @@ def _repeats(program: Program, work: Work) -> int:
 
 
 def _agreement(program: Program, count: Count, reference: Count) -> str:
-    """Whether a program did what cutnode's textbook alpha-beta does."""
+    """Say whether a program did the same as cutnode's textbook alpha-beta."""
     (move, score), (best, expected) = count.found, reference.found
     same = score is None or expected is None or _plain(score) == _plain(expected)
     if program.same:
@@ -231,7 +231,7 @@ def _agreement(program: Program, count: Count, reference: Count) -> str:
 
 
 def _plain(score: float) -> float:
-    """A score as all programs tell it: of wins only who wins, and no rounding errors."""
+    """Return a score in the form shared by all programs: only the winner, no rounding errors."""
     return max(-WIN, min(round(score, 6), WIN))
 
 
@@ -239,7 +239,7 @@ def _plain(score: float) -> float:
 
 
 def reference(work: Work, quickest: bool) -> Count:
-    """What textbook alpha-beta counts, and the first of the best moves."""
+    """Return the counts of textbook alpha-beta, and the first of the best moves."""
     start, options = load_game(work.game).start(), _options(work, quickest)
     result = alphabeta(start, work.depth, **options)
     children = {move: play(start, move) for move in legal_moves(start)}
@@ -278,11 +278,11 @@ def _cutnode() -> list[Program]:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """CPU time beside cutnode's, logarithmic; a panel for each tree."""
+    """Plot CPU time relative to cutnode's on a logarithmic axis, with a panel for each tree."""
     rows = [row for row in study.rows if "ratio" in row]
     works = list(dict.fromkeys((row["game"], row["depth"]) for row in rows))
     figure.set_size_inches(PAGE, 0.6 + 1.5 * len(works))
-    figure.set_label("CPU time beside that of cutnode's alpha-beta: median, least and most.")
+    figure.set_label("CPU time relative to cutnode's alpha-beta: median, least and most.")
     grid = figure.subplots(len(works), 1, sharex=True, squeeze=False)
     for work, axes in zip(works, grid[:, 0], strict=True):
         dots = [
@@ -299,4 +299,4 @@ def draw(study: Study, figure: Any) -> None:
         mark_reference(axes, 1)
         axes.set_title(f"{work[0]}, depth {work[1]}")
     grid[-1, 0].set_xlim(right=max(row["ratio"] for row in rows) * 5)  # for its number
-    grid[-1, 0].set_xlabel("CPU time / that of cutnode's alpha-beta, from the least to the most")
+    grid[-1, 0].set_xlabel("CPU time relative to cutnode's alpha-beta, from the least to the most")

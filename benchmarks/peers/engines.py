@@ -1,4 +1,4 @@
-"""Programs for one game each: chess programs that speak UCI, BitBully, and rust_reversi."""
+"""Single-game programs: chess programs that speak UCI, BitBully, and rust_reversi."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def package(name: str, install: str = "") -> Any:
 
 
 class UciProgram:
-    """A chess program that speaks UCI, driven by pipes."""
+    """A chess program that speaks UCI through pipes."""
 
     def __init__(self, command: str, hash_size: int = 64):
         words = shlex.split(command)
@@ -40,7 +40,7 @@ class UciProgram:
         self.process.stdin.flush()
 
     def read_to(self, last: str) -> Iterator[str]:
-        """Yield what it writes up to a line that begins with *last*."""
+        """Yield its output up to a line that begins with *last*."""
         assert self.process.stdout
         for line in self.process.stdout:
             yield line
@@ -49,13 +49,13 @@ class UciProgram:
         raise EOFError("the chess program ended")
 
     def perft(self, fen: str, depth: int) -> int:
-        """Count with ``go perft``, as Stockfish has it."""
+        """Count with ``go perft``, as Stockfish does."""
         self.write(f"position fen {fen}", f"go perft {depth}")
         *_, line = self.read_to("Nodes searched")
         return int(line.split()[-1])
 
     def search(self, fen: str, depth: int) -> int:
-        """Search from an empty table; return the nodes to the completed depth."""
+        """Search from an empty table; return the nodes up to the completed depth."""
         self.write("ucinewgame", f"position fen {fen}", "isready", f"go depth {depth}")
         nodes = 0
         for line in self.read_to("bestmove"):
@@ -70,14 +70,14 @@ class UciProgram:
 
 
 class BitBully:
-    """The Connect Four solver of that name, without its opening book."""
+    """The Connect Four solver BitBully, without its opening book."""
 
     def __init__(self) -> None:
         self.package = package("bitbully")
         self.agent = self.package.BitBully(opening_book=None)
 
     def solve(self, texts: list[str], clock: Any) -> tuple[int, list[int]]:
-        """Solve positions from an empty table each; clearing it (32 ms) is not timed."""
+        """Solve each position from an empty table; clearing it (32 ms) is not timed."""
         self.agent.reset_node_counter()
         values = []
         for text in texts:
@@ -89,7 +89,7 @@ class BitBully:
 
 
 class RustReversi:
-    """rust_reversi: an alpha-beta search in Rust whose evaluation counts the mover's moves."""
+    """rust_reversi: an alpha-beta search in Rust whose evaluation is the mover's mobility."""
 
     WIN = 10_000
 
@@ -105,7 +105,7 @@ class RustReversi:
 
     @staticmethod
     def mirrored(word: int) -> int:
-        """Reverse the bits of a board: here the highest bit is a1."""
+        """Reverse the bits of a board: rust_reversi has a1 in the highest bit."""
         return int(f"{word:064b}"[::-1], 2)
 
     def engine(self, depth: int) -> Any:

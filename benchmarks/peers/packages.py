@@ -46,7 +46,7 @@ def _easyai() -> list[Program]:
 
         return Program(f"easyAI {name}", quickest, True, count, run)
 
-    # Negamax adds to the score of a win for each ply that is left; the other does not.
+    # Negamax adds the remaining plies to the score of a win; the other one does not.
     programs = [program("Negamax", True)]
     if hasattr(easyai, "NonRecursiveNegamax"):
         programs.append(program("NonRecursiveNegamax", False))
@@ -57,7 +57,7 @@ def _easyai() -> list[Program]:
 
 
 class Counted:
-    """A state of OpenSpiel that counts the moves made from it on."""
+    """A state of OpenSpiel that counts the moves made from it."""
 
     def __init__(self, state: Any, made: list[int]):
         self.state = state
@@ -80,7 +80,7 @@ def _openspiel() -> list[Program]:
     names = {"tictactoe": "tic_tac_toe", "connect4": "connect_four"}
 
     def cells(state: Any) -> float:
-        """The evaluation for the first player, where a win is 1."""
+        """Evaluate for the first player, with 1 for a win."""
         heights = [0] * WIDTH
         balance, sign = 0, 1
         for column in state.history():
@@ -114,7 +114,7 @@ def _aima() -> list[Program]:
     aima: Any = importlib.import_module("aima3.games")
 
     class Rules:
-        """The methods that the textbook's search asks for; the first player is maximized."""
+        """The methods that the textbook's search needs; the first player is maximized."""
 
         def __init__(self, rules: Any) -> None:
             self.rules = rules
@@ -162,8 +162,8 @@ PEERS = {
     for peer in (
         Peer("easyAI", "easyAI", "pip install easyAI", _easyai),
         Peer("open_spiel", "pyspiel", "pip install open_spiel", _openspiel),
-        # It asks for all of Jupyter, which its search does not need.
+        # It requires all of Jupyter, which its search does not need.
         Peer("aima3", "aima3.games", "pip install tqdm; pip install --no-deps aima3", _aima),
     )
 }
-"""The packages with a search of any game, by their names on PyPI."""
+"""The packages with a search for any game, by their names on PyPI."""

@@ -1,4 +1,4 @@
-"""Programs that search the same work, and what they say of it."""
+"""Programs that search the same work, and the results that they report."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import NamedTuple
 __all__ = ["DEEPEST", "WIN", "Count", "Found", "Peer", "Program", "Work"]
 
 WIN = 10_000
-"""A win in the programs that have no scale of their own."""
+"""The score of a win in programs that have no scale of their own."""
 
 DEEPEST = {"tictactoe": 9, "connect4": 42}
-"""The games, and the plies after which they are over."""
+"""The games, with the plies after which they are over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A game, and how deep it is searched."""
+    """A game and the depth of its search."""
 
     game: str
     depth: int
 
 
 class Found(NamedTuple):
-    """The best move and the score that a program finds; None for what it does not say."""
+    """The best move and the score that a program finds; None for what it does not report."""
 
     move: int | None
     score: float | None
 
 
 class Count(NamedTuple):
-    """What a program found, and the positions that it visited."""
+    """A program's result, and the positions that it visited."""
 
     found: Found
     nodes: int
@@ -39,11 +39,11 @@ class Count(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A search of some package, ready to run."""
+    """A package's search, ready to run."""
 
     name: str
     quickest: bool
-    """Whether quicker wins count more."""
+    """Whether quicker wins score higher."""
     same: bool
     """Whether it is plain alpha-beta, so that counts have to agree."""
     count: Callable[[Work], Count]
@@ -55,8 +55,8 @@ class Peer:
     """A package that may be installed."""
 
     package: str
-    """Its name on PyPI."""
+    """The name on PyPI."""
     module: str
-    """What is imported."""
+    """The module to import."""
     install: str
     make: Callable[[], list[Program]]

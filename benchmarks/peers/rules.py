@@ -1,8 +1,7 @@
 """Tic-tac-toe and Connect Four in plain Python, for packages that have no games.
 
-Positions are integers as bit boards, with an evaluation that each move keeps up to date: about
-as fast as such rules get.  Some packages want positions that never change, others moves that
-are made and taken back.
+Positions are bitboards in integers, with an incremental evaluation: about as fast as such rules
+can be.  Some packages need immutable positions, others need moves that are made and taken back.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
 """The lines of tic-tac-toe, three cells each."""
 
 WIDTH, HEIGHT, STRIDE = 7, 6, 7
-"""Connect Four; cell (column, row) is bit column * STRIDE + row."""
+"""The board of Connect Four; cell (column, row) is bit column * STRIDE + row."""
 
 
 def _weights() -> tuple[int, ...]:
-    """How many lines of four go through each cell."""
+    """Return the number of lines of four through each cell."""
     weights = [0] * (WIDTH * STRIDE)
     for right, up in ((0, 1), (1, 0), (1, 1), (1, -1)):
         for column in range(WIDTH):
@@ -55,7 +54,7 @@ def has_four(stones: int) -> bool:
 
 
 class State(NamedTuple):
-    """A position of either game, for packages that want positions never to change."""
+    """A position of either game, for packages that need immutable positions."""
 
     mine: int
     theirs: int
@@ -70,7 +69,7 @@ EMPTY = State(0, 0, 0, 0, (0,) * WIDTH)
 
 
 class TicTacToe:
-    """Rules over states."""
+    """The rules of tic-tac-toe, on states."""
 
     @staticmethod
     def moves(state: State) -> list[int]:
@@ -83,7 +82,7 @@ class TicTacToe:
 
     @staticmethod
     def is_lost(state: State) -> bool:
-        """Whether the player who moved last has won."""
+        """Return whether the last player to move has won."""
         theirs = state.theirs
         return any(theirs & line == line for line in LINES)
 
@@ -93,7 +92,7 @@ class TicTacToe:
 
 
 class ConnectFour:
-    """Rules over states."""
+    """The rules of Connect Four, on states."""
 
     @staticmethod
     def moves(state: State) -> list[int]:
@@ -125,14 +124,14 @@ RULES: dict[str, Any] = {"tictactoe": TicTacToe, "connect4": ConnectFour}
 
 
 def score_of(rules: Any, state: State) -> int:
-    """The score of a position where a line ends, for the player to move."""
+    """Return the score of a position where a line of play ends, for the player to move."""
     if rules.is_lost(state):
         return -WIN
     return 0 if rules.is_full(state) else state.balance
 
 
 class MutableTicTacToe:
-    """The methods that easyAI asks for; moves are made and taken back."""
+    """The methods that easyAI needs; moves are made and taken back."""
 
     def __init__(self, players: Any = None) -> None:
         self.players = players
@@ -167,7 +166,7 @@ class MutableTicTacToe:
 
 
 class MutableConnectFour:
-    """The same for Connect Four."""
+    """The methods that easyAI needs, for Connect Four."""
 
     def __init__(self, players: Any = None) -> None:
         self.players = players

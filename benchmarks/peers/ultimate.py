@@ -1,19 +1,19 @@
-"""Ultimate tic-tac-toe: nine boards of tic-tac-toe, of which a move chooses the next.
+"""Ultimate tic-tac-toe: nine boards of tic-tac-toe, where each move chooses the next board.
 
-Rules: X and O take turns to mark an empty cell.  The place of the cell in its board says in which
-board the other has to move next; if that one is decided, won or full, he may move in any that is
-not.  Three own marks in a row win a board, and three own boards in a row the game.  If all boards
-are decided before, it is a draw.
+Rules: X and O take turns to mark an empty cell.  The cell's place in its board is the board in
+which the opponent has to move next; if that board is decided (won or full), he may move in any
+undecided one.  Three marks in a row win a board, and three boards in a row win the game.  If all
+boards are decided without a row, the game is a draw.
 
 Values: 1 a win, 0 a draw, -1 a loss.
 
-Text: as the solver ultimattt writes it: who is to move, the nine boards, row by row (``X``, ``O``,
-``#`` full, ``.`` open, ``@`` the one in which to move), and the cells of each:
+Text: as the solver ultimattt writes it: the player to move, the nine boards row by row (``X``,
+``O``, ``#`` full, ``.`` open, ``@`` the board to play in), and the cells of each board:
 ``O;@........;......X../.........`` and so on.
 
-Encoding: nine bits for each board, those of the first seven in one word, and in another the last
-two and, from bit 32 on, which boards are won.  A full board is won by both.  The cells of boards
-that are decided do not matter, and are left out.  A move is nine times the board plus the cell.
+Encoding: nine bits for each board; the first seven boards are in one word, and the last two in
+another, which also has the won boards from bit 32 on.  A full board is won by both.  The cells of
+decided boards do not matter, and are cleared.  A move is nine times the board plus the cell.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ MAX_MOVES = MAX_PLIES = 81
 FULL = Bits(0o777)
 LINES = 0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124
 ANY = 9
-"""The board in which to move may be chosen."""
+"""The number of the board to play in, if it can be chosen."""
 BOARDS_AT = 32
 
 
 def _completing(marks: int) -> int:
-    """The cells that complete a line of some marks."""
+    """Return the cells that complete a line of some marks."""
     cells = 0
     for line in LINES:
         missing = line & ~marks
@@ -64,7 +64,7 @@ IS_LINE = np.array([_is_line(marks) for marks in range(512)], np.bool_)
 
 
 class Position(NamedTuple):
-    """The marks of the mover and of the other, the board in which to move, and who moves."""
+    """The marks of the mover and the opponent, the board to play in, and the player to move."""
 
     mine: Bits = Bits(0)
     mine_last: Bits = Bits(0)
@@ -76,7 +76,7 @@ class Position(NamedTuple):
 
 @compiled
 def marks(first, last, board):
-    """The marks in a board."""
+    """Return the marks in a board."""
     word = first if board < 7 else last
     return (word >> Bits(9 * (board if board < 7 else board - 7))) & FULL
 
@@ -88,14 +88,14 @@ def won(last):
 
 @compiled
 def free(position, board):
-    """The empty cells of a board."""
+    """Return the empty cells of a board."""
     mine = marks(position.mine, position.mine_last, board)
     return FULL & ~(mine | marks(position.theirs, position.theirs_last, board))
 
 
 @compiled
 def open_boards(position):
-    """The boards in which to move."""
+    """Return the boards in which the mover may play."""
     if position.board != ANY:
         return Bits(1) << Bits(position.board)
     return FULL & ~(won(position.mine_last) | won(position.theirs_last))
@@ -161,7 +161,7 @@ def outcome(position):
 
 @compiled
 def decisive(first, last, others, others_last):
-    """The boards that win the game for a player, and that he wins with one move."""
+    """Return the boards that win the game for a player, and that he wins with one move."""
     mine, decided = won(last), won(last) | won(others_last)
     boards = Bits(COMPLETING[mine & ~won(others_last)]) & ~decided
     found = Bits(0)
@@ -176,7 +176,7 @@ def decisive(first, last, others, others_last):
 
 @compiled
 def bounds(position, alpha, beta):
-    """Decided are wins at hand, and boards from which each move leads to one."""
+    """Decide immediate wins, and boards from which every move leads to one."""
     over, value = outcome(position)
     if over:
         return value, value
@@ -193,7 +193,7 @@ def bounds(position, alpha, beta):
         lost = decided | theirs
         if theirs and not theirs & here and not sends & ~lost:
             return -1, -1
-        # Where is he sent so that each of his moves sends back to a win?
+        # Find boards where each of the opponent's moves sends the mover back to a win.
         targets = sends & ~lost & ~here if mine else Bits(0)
         while targets:
             target = lowest_index(targets)
@@ -208,7 +208,7 @@ def bounds(position, alpha, beta):
 
 @compiled
 def sensible(position, board, theirs):
-    """The empty cells of a board that do not send the other to a win at hand."""
+    """Return the empty cells of a board that do not send the opponent to an immediate win."""
     cells = free(position, board)
     if theirs and not (theirs >> Bits(board)) & Bits(1):
         decided = won(position.mine_last) | won(position.theirs_last)
@@ -254,7 +254,7 @@ LINE_WORTH = np.array([0, 20, 60, 0], np.int64)
 
 @compiled
 def strength(position, first, last, others, others_last):
-    """Lines of boards that are open to a player, and boards that he wins with one move."""
+    """Count the lines of boards still open to a player, and the boards he wins with one move."""
     mine = won(last) & ~won(others_last)
     against = won(others_last)
     total = 0

@@ -3,9 +3,9 @@
     python -m benchmarks.studies.best_moves connect4 positions.txt nodes=300000 \\
         nodes=300000,evaluation=own
 
-A best move has the proven value of the position; a sound one at least does not turn a win into a
-draw, or a draw into a loss.  Players are written as in ``cutnode match``; the file has a position
-in each line, of which what follows a blank is ignored, and ``#`` begins a comment.
+A best move keeps the proven value of the position; a sound one at least does not turn a win into a
+draw or a loss, or a draw into a loss.  Players are described as in ``cutnode match``.  The file has
+one position a line; text after a blank is ignored, and ``#`` begins a comment.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def sign(value: int) -> int:
 @click.argument("game")
 @click.argument("positions", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("players", nargs=-1, required=True)
-@click.option("--count", help="So many positions of the file.", default=300, show_default=True)
+@click.option("--count", help="Use N positions of the file.", default=300, show_default=True)
 def main(game: str, positions: Path, players: tuple[str, ...], count: int) -> None:
-    """Print the share of best and of sound moves of each player."""
+    """Print each player's share of best moves and of sound moves."""
     table, chosen = Table(256), load_game(game)
     lines = [
         line.split()[0]

@@ -4,9 +4,9 @@
     python -m benchmarks.studies.boards puzzles [--seconds 60]
     python -m benchmarks.studies.boards domineering --sizes 6x6 7x7 8x8 [--seconds 600]
 
-Both engines get each question with an empty table and at most so many seconds; of openings only
-half of the board is asked, as the other half is the same by half a turn.  All answers are compared
-with the published ones in ``tests/data``, where there are any.  Times are CPU time.
+Both engines solve each position from an empty table, within the time limit.  Only half of the
+openings of a board are solved; the other half is the same turned by 180 degrees.  All answers are
+compared with published ones in ``tests/data``, if there are any.  Times are CPU time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def rows(name: str) -> list[list[str]]:
 
 
 class Sum:
-    """What one engine needed for some questions."""
+    """The effort of one engine for some positions."""
 
     def __init__(self, engine: Literal["alphabeta", "pn"], seconds: float):
         self.engine, self.seconds = engine, seconds
@@ -42,7 +42,7 @@ class Sum:
         self.open: list[str] = []
 
     def ask(self, name: str, position: Any, expected: int | None) -> None:
-        """Prove who wins; :class:`SystemExit` if it is not who is *expected* to."""
+        """Prove who wins; :class:`SystemExit` if it is not the *expected* player."""
         if not self.time:  # compile, or load
             solve(position, weak=True, engine=self.engine, nodes=1)
         began = time.process_time()
@@ -68,7 +68,7 @@ class Sum:
 
 
 def hex_openings(size: str, seconds: float) -> None:
-    """Ask each first move of a board."""
+    """Solve the position after each first move of a board."""
     known = {variant: text.replace("/", "") for variant, text in rows("hex_openings.txt")}
     game = load_game(f"hex:{size}")
     empty = game.start()
@@ -83,7 +83,7 @@ def hex_openings(size: str, seconds: float) -> None:
 
 
 def hex_puzzles(size: str, seconds: float) -> None:
-    """Ask who wins each puzzle of a board."""
+    """Solve the puzzles of a board."""
     game = load_game(f"hex:{size}")
     for engine in ENGINES:
         found = Sum(engine, seconds)
@@ -95,7 +95,7 @@ def hex_puzzles(size: str, seconds: float) -> None:
 
 
 def domineering(size: str, seconds: float) -> None:
-    """Ask who wins the empty board if Vertical begins."""
+    """Solve the empty board with Vertical to begin."""
     classes = dict(rows("domineering_boards.txt"))
     game = load_game(f"domineering:{size}")
     known = classes.get(size)

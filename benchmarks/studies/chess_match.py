@@ -4,16 +4,15 @@
         --limit nodes=2000000 --peer-limit nodes=250000 --pairs 50 --jobs 2 --adjudicate \\
         --peer-option UCI_LimitStrength=true --peer-option UCI_Elo=2300
 
-Programs are commands.  The first is the one whose score is reported; options and limits of the
-second begin with ``--peer``, and its limit is by default the same.  A limit is ``nodes=20000``,
-``depth=8`` or ``seconds=0.1`` for each move, or ``clock=1+0.01``: seconds for the game, and more of
-them after each move; a player with none left loses.  Each opening is played twice with the colours
-changed.
+Programs are commands.  The score is reported for the first one.  Options and limits of the second
+begin with ``--peer``; its limit is the same by default.  A limit is ``nodes=20000``, ``depth=8`` or
+``seconds=0.1`` per move, or ``clock=1+0.01``: seconds for the game and an increment per move; a
+player who runs out of time loses.  Each opening is played twice with colours reversed.
 
-Games end by the laws of chess: mate, stalemate, dead material, fifty moves, and a position
-that occurs for the third time.  ``--adjudicate`` ends them when both programs agree: won with ten
-pawns for four moves, drawn from move 40 on within a tenth of a pawn for eight.  A program that
-ends, falls silent or moves illegally loses the game and is started anew.  (pip install chess)
+Games end by the laws of chess: mate, stalemate, insufficient material, the fifty-move rule, and
+threefold repetition.  ``--adjudicate`` ends games when both programs agree: won with ten pawns for
+four moves, or drawn from move 40 on within a tenth of a pawn for eight.  A program that crashes,
+stops answering or moves illegally loses the game and is restarted.  (pip install chess)
 """
 
 from __future__ import annotations
@@ -41,21 +40,21 @@ from cutnode.playing.elo import CONFIDENCE, POINTS, elo_difference, mean_and_err
 OPENINGS = DATA / "chess_openings.epd"
 
 STARTING = 300.0
-"""Seconds that a program has until it is ready: it may have to compile."""
+"""The seconds until a program must be ready: it may have to compile."""
 
 PATIENCE = 60.0
-"""Seconds over its limit after which a program is taken for dead."""
+"""The seconds beyond its limit after which a program counts as dead."""
 
 LOST, LOST_PLIES = 1000, 8
 DRAWN, DRAWN_PLIES, DRAWN_MOVE = 10, 16, 40
-"""Centipawns, and for how many plies in a row, of games that are adjudicated."""
+"""Adjudicating draws: the centipawns, the plies in a row, and the first move."""
 
 FAULTS = ("time", "crash", "illegal")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a program for a move, or for a game."""
+    """The limits of a program, for a move or for a game."""
 
     nodes: int | None = None
     depth: int | None = None
@@ -86,7 +85,7 @@ class Limits:
 
 
 def limits_of(text: str) -> Limits:
-    """Read limits of the command line, with an error that says what a limit is."""
+    """Read a limit from the command line; an error says what a limit is."""
     try:
         return Limits.read(text)
     except (KeyError, ValueError):
@@ -96,12 +95,12 @@ def limits_of(text: str) -> Limits:
 
 
 class FaultError(Exception):
-    """A program lost a game otherwise than on the board; says how, one of FAULTS."""
+    """A program lost a game other than on the board; the text is one of FAULTS."""
 
 
 @dataclass
 class Program:
-    """A program that speaks UCI, its settings, and what it spent."""
+    """A program that speaks UCI, its settings, and the resources that it used."""
 
     command: list[str]
     options: dict[str, str]
@@ -128,7 +127,7 @@ class Program:
 
 
 class Seat:
-    """A process of a program, in one of the games that are played at once."""
+    """A program's process in one of the concurrent games."""
 
     def __init__(self, program: Program):
         self.program = program
@@ -154,7 +153,7 @@ class Seat:
     async def choose(
         self, board: chess.Board, limit: chess.engine.Limit, game: object
     ) -> tuple[chess.Move, int | None, float]:
-        """Return a move, its score in centipawns for the mover if there is one, and the seconds."""
+        """Return a move, its score in centipawns for the mover if any, and the seconds."""
         clocks = limit.white_clock, limit.black_clock
         most = sum(part or 0.0 for part in (limit.time, *clocks)) + PATIENCE
         try:
@@ -178,7 +177,7 @@ class Seat:
 
 
 def ending(board: chess.Board) -> tuple[float, str] | None:
-    """Return white's points and how the game ended by the laws of chess; None if it goes on."""
+    """Return White's points and the reason by the laws of chess; None if the game is not over."""
     if board.is_checkmate():
         return float(board.turn == chess.BLACK), "mate"
     if board.is_stalemate():
@@ -193,7 +192,7 @@ def ending(board: chess.Board) -> tuple[float, str] | None:
 
 
 def adjudicated(board: chess.Board, scores: list[int | None]) -> tuple[float, str] | None:
-    """Return the same by the scores of both programs, one for each ply, for white."""
+    """Return the same by adjudication, from the scores of both programs for White, ply by ply."""
     last = scores[-LOST_PLIES:]
     for sign in (1, -1):
         if len(last) == LOST_PLIES and all(s is not None and sign * s >= LOST for s in last):
@@ -208,7 +207,7 @@ def adjudicated(board: chess.Board, scores: list[int | None]) -> tuple[float, st
 async def play_game(
     seats: dict[bool, Seat], opening: str, adjudicate: bool
 ) -> tuple[float, str, chess.Board]:
-    """Play a game; return white's points, how it ended, and the board.  *seats* are by colour."""
+    """Play a game; return White's points, the reason, and the board.  *seats* are by colour."""
     board, _ = chess.Board.from_epd(opening)
     game = object()
     clocks = {colour: seat.program.limits.clock or 0.0 for colour, seat in seats.items()}
@@ -303,7 +302,7 @@ async def play_match(
     tables = [(programs[0].seat(), programs[1].seat()) for _ in range(options.jobs)]
     seats = [seat for table in tables for seat in table]
     try:
-        for seat in seats:  # one by one: the first may compile what the others find
+        for seat in seats:  # one by one: the first may compile what the others load
             await seat.start()
         print(f"{programs[0].label} against {programs[1].label}", flush=True)
         tally.started = time.perf_counter()
@@ -315,7 +314,7 @@ async def play_match(
 
 
 def read_openings(path: Path, seed: int | None) -> list[str]:
-    """Return the positions of an EPD file, in its order or shuffled."""
+    """Return the positions of an EPD file, in order or shuffled."""
     lines = [line.strip() for line in path.read_text().splitlines()]
     openings = [line for line in lines if line and not line.startswith("#")]
     if seed is not None:
@@ -331,19 +330,19 @@ def main() -> None:
     assert __doc__
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", help="a command, such as 'python -m cutnode.games.chess.uci'")
-    parser.add_argument("peer", help="another")
+    parser.add_argument("peer", help="another program")
     for prefix, whose in (("", "the program's"), ("peer-", "the peer's")):
         parser.add_argument(
             f"--{prefix}option", action="append", default=[], metavar="NAME=VALUE", help=whose
         )
         parser.add_argument(f"--{prefix}limit", type=limits_of, metavar="LIMIT", help=whose)
-    parser.add_argument("--pairs", type=int, default=50, help="of games, each with one opening")
+    parser.add_argument("--pairs", type=int, default=50, help="pairs of games, one per opening")
     parser.add_argument("--openings", type=Path, default=OPENINGS, help="an EPD file")
     parser.add_argument("--seed", type=int, help="shuffles the openings")
     parser.add_argument("--jobs", type=int, default=1, help="games at once")
     parser.add_argument("--every", type=int, default=10, help="pairs between lines of progress")
     parser.add_argument("--adjudicate", action="store_true", help="end games that are decided")
-    parser.add_argument("--pgn", type=Path, help="a file that the games are added to")
+    parser.add_argument("--pgn", type=Path, help="a file to append the games to")
     options = parser.parse_args()
     limits = options.limit or Limits(seconds=0.1)
     theirs = options.peer_limit or limits
@@ -353,7 +352,7 @@ def main() -> None:
     )
     openings = read_openings(options.openings, options.seed)
     if len(openings) < options.pairs:
-        sys.exit(f"{options.openings} has {len(openings)} openings, {options.pairs} are asked for")
+        sys.exit(f"{options.openings} has {len(openings)} openings, {options.pairs} are needed")
     try:
         tally = asyncio.run(play_match(programs, openings, options))
     except (OSError, chess.engine.EngineError, TimeoutError) as error:

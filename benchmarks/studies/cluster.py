@@ -1,9 +1,9 @@
-"""The cost of splitting a position for a cluster, and how far that scales.
+"""The cost of splitting a position for a cluster, and how well that scales.
 
     python -m benchmarks.studies.cluster [nodes] [tasks] [runs] [model]
 
-The figures of ``engine/docs/explanation/splitting.md``, which says what they mean.  Every value is
-checked against one solve of the position.  ``runs`` wants two cores that have nothing else to do.
+These are the figures of ``engine/docs/explanation/splitting.md``, which explains them.  Every value
+is compared with a single solve of the position.  ``runs`` needs two otherwise idle cores.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ POSITIONS = (("connect4", "44444"), ("kalah:5x4", ""))
 PLIES = (2, 4, 6, 8, 10)
 MOST = 5_000_000
 TASK = 0.005
-"""Seconds between two tasks of a worker: see ``tasks``."""
+"""The seconds between two tasks of a worker: see ``tasks``."""
 
 
 class Workers:
-    """Answers to questions about the leaves of a top, by workers with a table each."""
+    """Workers that answer questions about a top's leaves, each with its own table."""
 
     def __init__(self, top: Top, megabytes: int, cold: bool = False):
         self.positions = Packed(top.words, top.position)
@@ -47,7 +47,7 @@ class Workers:
         self.tables: dict[int, Table] = {}
 
     def ask(self, leaf: int, asked: int, worker: int = 0) -> tuple[bool, int]:
-        """Return whether a leaf is worth at least this to its player to move, and the nodes."""
+        """Return whether a leaf is worth at least *asked* to its player to move, and the nodes."""
         if worker not in self.tables:
             self.tables[worker] = Table(self.megabytes)
         task = ProofTask(
@@ -67,8 +67,8 @@ def tell(split: Split, leaf: int, asked: int, yes: bool) -> None:
 
 
 def measure_nodes() -> None:
-    """Compare nodes of the split search with those of one solve: one worker, without Dask."""
-    print("nodes of the split search over those of one solve; the driver's own time")
+    """Compare the nodes of the split search, with one worker and no Dask, to a single solve."""
+    print("nodes of the split search relative to a single solve; the driver's own time")
     for name, text in POSITIONS:
         position = load_game(name).parse(text)
         single = solve(position, table=Table(256))
@@ -110,12 +110,12 @@ def measure_nodes() -> None:
 def simulate(
     top: Top, workers: int, sharing: int, second: float, task: float, latency: float
 ) -> tuple[float, float, int]:
-    """Run the real driver on so many workers, whose clocks are simulated.
+    """Run the real driver on *workers* workers with simulated clocks.
 
-    Their searches are real; *sharing* of them have a table together.  *second* is how many nodes a
-    worker visits in a second, *task* the seconds that the scheduler and the driver spend on a
-    task, one after the other, and *latency* those from an answer to the next task.  Returns the
-    seconds, those of all workers together, and the tasks.
+    Their searches are real; *sharing* of them share a table.  *second* is the number of nodes that
+    a worker visits per second, *task* the seconds that scheduler and driver spend on each task, one
+    after the other, and *latency* the seconds from an answer to the next task.  Return the elapsed
+    seconds, the total seconds of all workers, and the number of tasks.
     """
     clean = top.nodes.copy()
     split = Split(top)
@@ -174,24 +174,24 @@ def measure_model(
 
 
 def nothing(plugin: str, number: int) -> int:
-    """A task that does nothing."""
+    """Do nothing."""
     return number
 
 
 def slow(plugin: str, number: int) -> int:
-    """A task that takes a moment."""
+    """Wait for a moment."""
     time.sleep(0.2)
     return number
 
 
 def memory() -> int:
-    """Return the bytes of this process that are in memory."""
+    """Return the resident memory of this process in bytes."""
     time.sleep(2)
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def measure_tasks() -> None:
-    """Measure Dask's own time for a task, with one worker and with two."""
+    """Measure Dask's own time per task, with one worker and with two."""
     cls = type(load_game("tictactoe").start())
     for workers in (1, 2):
         with cluster(workers) as client:
@@ -221,7 +221,7 @@ def measure_tasks() -> None:
 
 @contextlib.contextmanager
 def cluster(workers: int, threads: int = 1) -> Iterator[Client]:
-    """A cluster of processes here, of so many threads each."""
+    """Start a local cluster of processes with *threads* threads each."""
     with (
         LocalCluster(
             n_workers=workers,
@@ -245,7 +245,7 @@ def measure_runs(name: str, text: str, plies: Sequence[int], rounds: int) -> Non
         for workers, threads in ((1, 1), (2, 1), (1, 2)):
             with cluster(workers, threads) as client:
                 megabytes = 128
-                for _ in range(rounds + 1):  # the first loads what is compiled
+                for _ in range(rounds + 1):  # the first loads compiled code
                     megabytes += 1  # another table, which is empty
                     run = solve_split(client, position, plies=ply, table=megabytes)
                     if run.value != single.value:

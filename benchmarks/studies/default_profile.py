@@ -1,11 +1,11 @@
-"""The default search against exact alpha-beta, on games whose numbers nobody tuned.
+"""The default search against exact alpha-beta, in games with untuned parameters.
 
     python -m benchmarks.studies.default_profile --move-seconds 0.05 --pairs 100 --workers 2
 
-The opponent has a table and move ordering, deepens, and searches later moves with null windows: all
-of it exact.  A technique that loses on one of these games presumes something that games need not
-have.  A game is played with its own rules and estimates, and the profile that all games have that
-say nothing; ``--games`` names others.
+The opponent has a table, move ordering, iterative deepening, and principal variation search, all of
+them exact.  A technique that loses in one of these games assumes something that games need not
+have.  A game is played with its own rules and evaluation, and with the default profile; ``--games``
+names other games.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ GAMES = (
         )
     ),
 )
-"""Shipped games without a profile of their own, and toys."""
+"""Shipped games without their own profile, and toys."""
 
 PLAIN = ("table", "order", "killers", "history", "deepening", "pvs")
-"""The techniques of the opponent, as far as a game allows them."""
+"""The opponent's techniques, as far as a game allows them."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", default=GAMES, metavar="GAME")
     parser.add_argument("--pairs", type=int, default=100)
     parser.add_argument("--move-seconds", type=float, default=0.05, metavar="S")
-    parser.add_argument("--move-nodes", type=int, metavar="N", help="in place of seconds")
+    parser.add_argument("--move-nodes", type=int, metavar="N", help="instead of seconds")
     parser.add_argument("--plies", type=int, default=4, help="random moves of an opening")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)

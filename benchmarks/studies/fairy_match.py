@@ -4,8 +4,8 @@
     python -m benchmarks.studies.fairy_match --evaluation own
 
 Fairy-Stockfish is Debian's package of that name, or ``--command``.  Each opening of six random
-moves is played twice with the sides changed; every move has so many ``--seconds``, and both
-programs have a table of 64 MiB and one thread.
+moves is played twice with sides reversed; every move takes ``--seconds``, and both programs have a
+table of 64 MiB and one thread.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ TABLE_MB = 64
 
 
 def written(position: Any, move: int) -> str:
-    """A move as UCI writes it: without a mark for captures."""
+    """Return a move in UCI notation, which does not mark captures."""
     return move_text(position, move).replace("x", "")
 
 
 def opening(start: Any, chosen: random.Random) -> list[int]:
-    """Random moves that do not end the game."""
+    """Return random moves that do not end the game."""
     while True:
         position, line = start, []
         for _ in range(OPENING):
@@ -43,7 +43,7 @@ def opening(start: Any, chosen: random.Random) -> list[int]:
 
 
 def points(searcher: Any, peer: UciProgram, line: list[int], first: bool, seconds: float) -> int:
-    """Play a game after an opening; 1 if the searcher wins it, as *first* player or second."""
+    """Play a game after an opening; return 1 if the searcher wins it, moving *first* or second."""
     position: Any = load_game("breakthrough").start()
     texts = []
     for move in line:
@@ -68,7 +68,7 @@ def points(searcher: Any, peer: UciProgram, line: list[int], first: bool, second
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--evaluation", help="own, or a file of weights  [as searches use]")
+    parser.add_argument("--evaluation", help="own, or a file of weights  [the default of searches]")
     parser.add_argument("--command", default="fairy-stockfish")
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=0.1)

@@ -1,30 +1,29 @@
-"""Playouts per second beside OpenSpiel's Monte Carlo tree search, which is in C++.
+"""Playouts per second compared with OpenSpiel's Monte Carlo tree search in C++.
 
     python -m benchmarks.studies.monte_carlo_peers [--rounds 5]
 
-Both search from the first position with UCT, the same weight of exploration (rewards are from -1
-to 1 in both), uniform rollouts to the end of the game, one thread, and at most as many playouts.
-OpenSpiel's ``MCTSBot`` takes one rollout at each leaf (``RandomRolloutEvaluator``), and as here a
-node gets children when it is visited for the second time.  It is timed with and without its
-solver, and the ratio is that to the faster of the two.  A search may end when the first position is
-proven, so playouts are counted, not assumed: ours proves tic-tac-toe, after some hundred
-thousands, most of which end at proven nodes without a rollout.  Ours always has its solver, and
-looks at the game's ``bounds`` at each new node, which is part of its time.
+Both search the first position with UCT, the same exploration constant (rewards are from -1 to 1 in
+both), uniform rollouts to the end of the game, one thread, and the same limit of playouts.
+OpenSpiel's ``MCTSBot`` makes one rollout at each leaf (``RandomRolloutEvaluator``), and, as here, a
+node gets children on its second visit.  It is timed with and without its solver, and the ratio is
+relative to the faster of the two.  A search may end when the first position is proven, so playouts
+are counted, not assumed: ours proves tic-tac-toe after some hundred thousand playouts, most of
+which end at proven nodes without a rollout.  Ours always has its solver, and evaluates the game's
+``bounds`` at each new node, which is part of its time.
 
-Validation, before anything is timed: both programs count the same lines of play; what they think
-the first position is worth agrees; and both find a win in one move and block one, where a position
-asks for that.
+Validation, before timing: both programs count the same lines of play, their estimates of the first
+position agree, and both find an immediate win, or the only defence, in positions that have one.
 
 Oware ends by repetition in OpenSpiel, and here after 50 moves without a capture; in chess, rollouts
-here do not look for repetitions.  Random games are equally long, though: 104 (standard error 2)
+here do not look for repetitions.  Random games have the same length, though: 104 (standard error 2)
 plies and 105 (2), 335 (16) and 343 (15).
 
-Left out are games both have whose lines of play differ: in OpenSpiel's English draughts each jump
-of a capture is a move of its own, and in its Nine Men's Morris so is the taking of a man (and games
-are drawn after 200 turns).  OpenSpiel has no Royal Game of Ur.
+Games with different lines of play are left out: in OpenSpiel's English draughts each jump of a
+capture is a separate move, and so is the removal of a man in its Nine Men's Morris (whose games are
+drawn after 200 turns).  OpenSpiel has no Royal Game of Ur.
 
-Times.  CPU time of the process.  The programs take turns, and each figure is the median of the
-rounds; spread is given as the quickest and the slowest.
+Times.  CPU time of the process.  The programs alternate, and each figure is the median of the
+rounds, with the quickest and the slowest as the spread.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ OPTIONS: Any = {
     "memory": 1 << 30,
 }
 TOLERANCE = 0.1
-"""How far the estimates of the best first move may lie apart, of 2: trees of different proofs."""
+"""The most that estimates of the best first move may differ, out of 2: the trees differ."""
 
 
 class Work(NamedTuple):
@@ -56,14 +55,14 @@ class Work(NamedTuple):
 
     game: str
     peer: str
-    """Its name in OpenSpiel."""
+    """The name in OpenSpiel."""
     playouts: int
     depth: int
-    """Lines of so many plies are counted."""
+    """The depth to which lines of play are counted."""
     forced: tuple[tuple[str, str], ...]
-    """Positions by the moves played, and the move that wins at once, or is the only defence."""
+    """Positions by the moves played, with the move that wins at once or is the only defence."""
     points: bool = False
-    """Values are points here, and only wins and losses in OpenSpiel: estimates do not compare."""
+    """Whether values are points here but only wins and losses in OpenSpiel, so not comparable."""
 
 
 WORKS = (
@@ -95,13 +94,13 @@ class Row(NamedTuple):
 
 
 def bot(pyspiel: Any, game: Any, playouts: int, *, solve: bool, seed: int = 1) -> Any:
-    """Return OpenSpiel's search, with memory for all of the tree."""
+    """Return OpenSpiel's search, with memory for the whole tree."""
     evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
     return pyspiel.MCTSBot(game, evaluator, EXPLORATION, playouts, 4096, solve, seed, False)
 
 
 def lines(state: Any, depth: int) -> int:
-    """Count the lines of play of a depth in OpenSpiel; those that end earlier do not count."""
+    """Count the lines of play to a depth in OpenSpiel, without those that end earlier."""
     if depth == 0:
         return 1
     return (
@@ -140,14 +139,14 @@ def validate(work: Work, pyspiel: Any) -> None:
 
 
 def rate(call: Callable[[], int]) -> float:
-    """Return the playouts per CPU second of a search."""
+    """Return a search's playouts per CPU second."""
     started = time.process_time()
     playouts = call()
     return playouts / (time.process_time() - started)
 
 
 def compare(work: Work, pyspiel: Any, rounds: int) -> Row:
-    """Time all programs in turn."""
+    """Time all programs alternately."""
     game, peer = load_game(work.game), pyspiel.load_game(work.peer)
     own = MonteCarlo(game, **OPTIONS)
     row = Row([], [], [])

@@ -1,10 +1,10 @@
-"""Nodes and time of Othello's solver without each of its parts.
+"""The nodes and time of Othello's solver without each of its parts.
 
     python -m benchmarks.studies.othello_ablation               # FFO 40 and 41
     python -m benchmarks.studies.othello_ablation 40 41 42 44
 
-Each line is a process of its own, in which a part is left out before the kernels are compiled
-(so each takes some twenty seconds more than it says).  All values are checked.
+Each line is a separate process, which leaves out a part before it compiles the kernels (so it takes
+some twenty seconds longer than it reports).  All values are checked.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def main() -> None:
         return
     print(f"{'FFO ' + ' '.join(map(str, options.numbers)):30}    million nodes   seconds")
     for part in PARTS:
-        with tempfile.TemporaryDirectory() as cache:  # the usual kernels have all parts
+        with tempfile.TemporaryDirectory() as cache:  # the default kernels have all parts
             module = [sys.executable, "-m", "benchmarks.studies.othello_ablation"]
             command = [*module, *map(str, options.numbers), "--part", part]
             environment = {**os.environ, "CUTNODE_CACHE": cache}

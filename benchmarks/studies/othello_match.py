@@ -1,9 +1,9 @@
-"""Othello: a match with rust_reversi, with equal time for each move.
+"""Othello: a match against rust_reversi, with equal time per move.
 
     pip install rust_reversi
     python -m benchmarks.studies.othello_match --seconds 0.05 --pairs 20
 
-Each opening is played twice with the colours exchanged.
+Each opening is played twice with colours reversed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RustPlayer:
         self.milliseconds = round(1000 * seconds)
 
     def new_game(self, seed: int) -> None:
-        """Nothing is kept from one game to the next."""
+        """Do nothing: no state is kept between games."""
 
     def choose(self, position: Any) -> Choice:
         moves = legal_moves(position)
@@ -48,8 +48,8 @@ class RustPlayer:
 def main() -> None:
     assert __doc__
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=0.05, help="for each move")
-    parser.add_argument("--pairs", type=int, default=20, help="of games, each with one opening")
+    parser.add_argument("--seconds", type=float, default=0.05, help="seconds per move")
+    parser.add_argument("--pairs", type=int, default=20, help="pairs of games, one per opening")
     options = parser.parse_args()
     peer = RustPlayer(options.seconds)
     player = EnginePlayer(GAME, seconds=options.seconds)

@@ -1,11 +1,11 @@
-"""The same trees in other Python packages: nodes that agree, and CPU time.
+"""The same trees in other Python packages: agreement of nodes, and CPU time.
 
     pip install -e '.[peers]'
     python -m benchmarks.studies.peers              # Connect Four 6 and 8 plies deep, tic-tac-toe
-    python -m benchmarks.studies.peers --depths 10  # takes a minute and more
+    python -m benchmarks.studies.peers --depths 10  # takes more than a minute
 
-A package that is not installed has a row that says how to get it.  A program that visits other
-positions, or finds another move or score, makes the exit code 1.
+A package that is not installed has a row that says how to install it.  If a program visits other
+positions, or finds another move or score, the exit code is 1.
 """
 
 from __future__ import annotations

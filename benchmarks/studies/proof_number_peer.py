@@ -1,14 +1,14 @@
-"""Ultimate tic-tac-toe: df-pn here and in ultimattt (N. Elhage, Rust), the same questions to both.
+"""Ultimate tic-tac-toe: df-pn here and in ultimattt (N. Elhage, Rust) on the same positions.
 
     python -m benchmarks.studies.proof_number_peer PROGRAM data/selfplay-1s-positions.txt --from 30
 
-PROGRAM is ultimattt's, and its repository has files of positions, one a line.  Of each the question
-is whether the mover wins; each program answers it in one thread from an empty table.  Nodes are
-those that are expanded, and seconds those of the processor, with the start of a process for
-ultimattt.  Two rules of its analysis of endings (at commit 9193fbb) are too strong: it gives up
-moves in a board in which the other threatens to win the game, as if they could not stop him there,
-and counts on a win in a board to which it sends the other, as if he could not.  So answers can
-differ; a line says where.
+PROGRAM is the ultimattt program; its repository has files of positions, one a line.  For each
+position, both programs decide whether the mover wins, in one thread from an empty table.  Nodes are
+expanded nodes, and seconds are processor time, which includes starting a process for ultimattt.
+Two rules of its endgame analysis (at commit 9193fbb) are too strong: it discards moves in a board
+where the opponent threatens to win the game, as if they could not stop him there; and it counts on
+a win in a board to which it sends the opponent, as if he could not stop it.  So answers can differ;
+a line says where.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from cutnode.search.proof_numbers import ProofNumberSolver
 
 GAME = Path(__file__).parents[1] / "peers" / "ultimate.py"
 WON_OR_NOT = 0, 1
-"""Bounds of a value that leave one question."""
+"""Bounds of a value that leave a yes-or-no question."""
 
 
 def ask_peer(program: str, text: str, mebibytes: int) -> tuple[bool, int, float]:
-    """Return what ultimattt answers, its nodes, and its processor time."""
+    """Return ultimattt's answer, its nodes, and its processor time."""
     command = [
         program,
         "analyze",
@@ -53,7 +53,7 @@ def ask_peer(program: str, text: str, mebibytes: int) -> tuple[bool, int, float]
 
 
 def ask_here(solver: ProofNumberSolver, position: Any) -> tuple[bool, int, float]:
-    """Return the same of the solver here."""
+    """Return the answer, nodes and processor time of the solver here."""
     solver.table.forget()
     began = time.process_time()
     result = solver.solve(position, weak=True, limits=Limits(), known=WON_OR_NOT, line=0)

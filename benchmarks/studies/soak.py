@@ -1,14 +1,14 @@
-"""Mixed calls of engines with random stops, for minutes: no wrong value, no leak, no hang.
+"""Mixed engine calls with random stops, for minutes: no wrong value, no leak, no hang.
 
 python -m benchmarks.studies.soak [--minutes 10] [--seed 1] [--threads 2]
 python -m benchmarks.studies.soak --variants 200
 
-Each thread holds an engine, of one game after another, and starts searches that are stopped,
-cancelled, left to run, or ended by limits.  Proven values are compared with known ones, and exact
-scores with those of an engine of one thread.
+Each thread holds an engine, for one game after another, and starts searches that are stopped,
+cancelled, left running, or ended by limits.  Proven values are compared with known ones, and exact
+scores with the scores of a single-threaded engine.
 
-With ``--variants`` a service is asked all its questions about one variant after another, and its
-memory stays below what it says at its start.
+With ``--variants``, a service answers all kinds of requests about one variant after another, and
+its memory must stay below the limit that it prints at its start.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from cutnode.service.state import Service
 from cutnode.service.views import show_position
 
 HANG = 240
-"""A call that takes so many seconds hangs: all of them have a limit of a second or two."""
+"""The seconds after which a call counts as hanging: all have limits of a second or two."""
 
 DEPTHS = {"connect4": 11, "othello": 7, "tictactoe": 9}
-"""The deepest exact search of each game: some tenths of a second."""
+"""The deepest exact search of each game, which takes some tenths of a second."""
 
 COUNTS = {"connect4": (7, 823536), "othello": (7, 55092), "tictactoe": (9, 127872)}
-"""Perft to some depth from the start: lines of just so many moves."""
+"""Perft to some depth from the start, and its result."""
 
 
 def known_values() -> dict[str, list[tuple[Any, int]]]:
@@ -61,7 +61,7 @@ class Wrong(Exception):  # noqa: N818
 
 
 class Soaking:
-    """The state that all threads share: known values, calls made, and failures."""
+    """The state shared by all threads: known values, calls made, and failures."""
 
     def __init__(self) -> None:
         self.until = 0.0
@@ -76,7 +76,7 @@ class Soaking:
         self.failures: list[BaseException] = []
 
     def score(self, name: str, position: Any, depth: int) -> int:
-        """Return the exact score of a position, found by one thread."""
+        """Return the exact score of a position, as found by one thread."""
         with self.lock:
             if (position, depth) not in self.scores:
                 result = self.references[name].search(position, depth=depth)
@@ -122,7 +122,7 @@ class Worker:
                 e.start(self.position())  # close() ends it
 
     def position(self) -> Any:
-        """Return a position in which the game goes on."""
+        """Return a position in which the game is not over."""
         position = self.shared.games[self.name].start()
         for _ in range(self.random.randrange(12)):
             child = play(position, self.random.choice(legal_moves(position)))
@@ -213,7 +213,7 @@ class Worker:
             raise Wrong(f"{position!r}: {result.scores}")
 
     def several(self) -> None:
-        """Let a callback fail, and search after it."""
+        """Let a callback fail, and search again."""
 
         def fail(step: Any) -> None:
             raise KeyError(step.depth)
@@ -240,7 +240,7 @@ QUESTIONS = (
 
 
 async def ask_about_variants(count: int) -> None:
-    """Ask a service about variants; fail if it takes more memory than it says."""
+    """Query a service about variants; fail if it uses more memory than it declares."""
     settings = Settings(prepared=False)
     service = Service(settings)
     service.ready = True
@@ -259,7 +259,7 @@ async def ask_about_variants(count: int) -> None:
         if number % 10 == 0 or number <= settings.most_games:
             told = ", ".join(f"{times} {answer}" for answer, times in said.items())
             print(f"{resident():7.0f} MiB after {number:3} variants: {told}", flush=True)
-    print(f"at most {most:.0f} MiB; {settings.most_memory} MiB were said")
+    print(f"at most {most:.0f} MiB; {settings.most_memory} MiB were promised")
     if most > settings.most_memory:
         sys.exit("the service takes more memory than it says")
     if said["answered"] != len(QUESTIONS) * min(count, settings.most_games):
@@ -304,7 +304,7 @@ def main() -> None:
     calls = sum(shared.done.values())
     print(f"{calls:,} calls, {len(shared.scores):,} scores compared; {resident():.0f} MiB and")
     print(f"{left} threads are left; at most {max(sizes):.0f} MiB")
-    if left > 2:  # those of the functions that have no engine
+    if left > 2:  # threads of functions that have no engine
         sys.exit("threads were not given back")
 
 

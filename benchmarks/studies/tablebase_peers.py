@@ -1,12 +1,12 @@
-"""Chess endings: our entries against those of Syzygy and Gaviota, and the time of a probe.
+"""Chess endings: our entries compared with Syzygy and Gaviota, and the time of a probe.
 
     cutnode tablebase build chess --layer KBNvK --layer KQvKR --layer KRvKN --out endings.tb
     python -m benchmarks.studies.tablebase_peers endings.tb FOLDER
 
-FOLDER has files of both kinds (python-chess's repository has some), which python-chess reads: in
-plain Python, as programs do that have no C library for it.  Random positions of each layer are
-probed by all who know it.  Values have to be equal, and distances to mate where both keep them; of
-a distance to a capture or pawn move, which Syzygy keeps, only the sign can be compared.
+FOLDER has files of both kinds (python-chess's repository has some), which python-chess reads in
+plain Python, as programs without a C library do.  Random positions of each layer are probed in all
+tablebases that have it.  Values must be equal, and so must distances to mate where both store them;
+Syzygy stores the distance to a capture or pawn move, of which only the sign can be compared.
 (pip install chess)
 """
 
@@ -54,7 +54,7 @@ def positions(base: Tablebase, layer: str, indices: int, most: int) -> Iterator[
     dice = random.Random(layer)
     found = 0
     while found < most:
-        with contextlib.suppress(CutnodeError):  # not each index is that of a position
+        with contextlib.suppress(CutnodeError):  # not every index has a position
             yield base.position_at(layer, dice.randrange(indices))
             found += 1
 
@@ -62,7 +62,7 @@ def positions(base: Tablebase, layer: str, indices: int, most: int) -> Iterator[
 def compare(
     base: Tablebase, layer: str, indices: int, most: int, syzygy: Any, gaviota: Any
 ) -> None:
-    """Compare what all say of a layer, and print the median time of a probe of each."""
+    """Compare all sources for a layer, and print the median time of a probe of each."""
     found = list(positions(base, layer, indices, most))
     boards = [chess.Board(position_text(position)) for position in found]
     entries, ours = timed(base.entry, found)
@@ -85,8 +85,8 @@ def compare(
 
 
 def timed(probe: Callable[[Any], Any], asked: list[Any]) -> tuple[list[Any], float]:
-    """Return the answers to all questions, and the median seconds of one."""
-    probe(asked[0])  # tables are opened by the first
+    """Return the answers to all questions, and the median time per question in seconds."""
+    probe(asked[0])  # the first probe opens the tables
     answers, seconds = [], []
     for question in asked:
         started = time.perf_counter()
@@ -96,7 +96,7 @@ def timed(probe: Callable[[Any], Any], asked: list[Any]) -> tuple[list[Any], flo
 
 
 def compiled_probe(base: Tablebase, found: list[Any]) -> float:
-    """Return the seconds of a probe from compiled code, of the fastest of three rounds."""
+    """Return the seconds per probe from compiled code, in the fastest of three rounds."""
     times = -(-COMPILED_PROBES // len(found))
     words = as_words(found * times)
     example = found[0]

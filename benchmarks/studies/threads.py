@@ -1,10 +1,10 @@
-"""What a second thread gains: ten hard positions, six proofs by df-pn, and playouts of seven games.
+"""The gain of a second thread: ten hard positions, six df-pn proofs, playouts of seven games.
 
     python -m benchmarks.studies.threads [--rounds 3] [--parts playouts]
 
-Values are checked.  Other programs disturb the time on the clock, so the speed-up of the ten is
-also given as it would be if each thread had a core for itself all the time: the CPU time of one
-thread over the mean of two.  Probes of a table are timed by one thread, and by two that share it.
+Values are checked.  Other programs disturb wall-clock time, so the speed-up of the ten positions is
+also given for threads with a core of their own: the CPU time of one thread over the mean of two.
+Probes of a table are timed with one thread, and with two that share it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.solving import ProofTask
 
 OPENINGS = {"4": -1, "44": 1, "45": 2, "24": 0, "22": 0}
-"""Openings of Connect Four and their values, seconds of one thread each."""
+"""Openings of Connect Four with their values, which take one thread seconds each."""
 
 PROOFS = {
     "mnk:5x5x4": 0,
@@ -39,7 +39,7 @@ PROOFS = {
     "breakthrough:5x5": -1,
     "domineering:9x7": -1,
 }
-"""Games whose starts df-pn decides in a tenth of a second to twelve, and who wins."""
+"""Games whose starts df-pn decides in a tenth of a second to twelve seconds, and the winners."""
 
 
 PLAYOUTS = {
@@ -51,7 +51,7 @@ PLAYOUTS = {
     "hex:11x11": 100_000,
     "oware": 200_000,
 }
-"""Games, and how many playouts from their starts take a tenth of a second to a second."""
+"""Games, and the number of playouts from the start that take a tenth of a second to a second."""
 
 
 def hard_positions() -> Iterator[tuple[str, Any, int]]:
@@ -64,7 +64,7 @@ def hard_positions() -> Iterator[tuple[str, Any, int]]:
 
 
 class ThreadTimes:
-    """Records the CPU seconds of the solvers, and of the helper threads beside them."""
+    """A recorder of the CPU seconds of solvers and of their helper threads."""
 
     def __init__(self) -> None:
         self.solving: list[float] = []
@@ -91,7 +91,7 @@ class ThreadTimes:
 
 
 def measure_solves(rounds: int) -> None:
-    print("time to solution of one thread and of two; nodes of two over those of one")
+    print("time to solution with one thread and with two; nodes of two relative to one")
     times = ThreadTimes()
     table = Table(256)
     ratios, ideals = [], []
@@ -126,7 +126,7 @@ def measure_solves(rounds: int) -> None:
 
 
 def measure_proofs(rounds: int) -> None:
-    print("df-pn: time to a proof of one thread and of two; nodes and CPU time of two over one")
+    print("df-pn: time to a proof with one thread and with two; nodes and CPU time relative to one")
     for name, value in PROOFS.items():
         game = load_game(name)
         figures: dict[int, list[tuple[float, float, int]]] = {1: [], 2: []}
@@ -149,7 +149,7 @@ def measure_proofs(rounds: int) -> None:
 
 
 def measure_playouts(rounds: int) -> None:
-    print("Monte Carlo tree search: playouts per second by the clock of one thread and of two")
+    print("Monte Carlo tree search: playouts per second of wall time, with one thread and with two")
     for name, playouts in PLAYOUTS.items():
         game = load_game(name)
         searches = {count: MonteCarlo(game, memory=1 << 30, threads=count) for count in (1, 2)}
@@ -166,7 +166,7 @@ def measure_playouts(rounds: int) -> None:
 
 
 def measure_probes(rounds: int) -> None:
-    """Time probes of a table that fits no cache."""
+    """Time probes of a table larger than any cache."""
     table, random = Table(256), np.random.default_rng(1)
     words = random.integers(0, 1 << 63, 1 << 22, np.uint64)
     fill(table.words, words)

@@ -5,27 +5,26 @@
     import cutnode
 
     cutnode.solve("connect4", "4455")       # the value, a best move, and the line of best play
-    board = cutnode.Board("chess")          # a game to play on
+    board = cutnode.Board("chess")          # a game with its moves
     board.push("e4")
-    cutnode.search(board, seconds=1)        # as deep as limits allow
+    cutnode.search(board, seconds=1)        # as deep as the limits allow
 
 For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`,
 :func:`perft`, :func:`minimax`, :func:`alphabeta`, :func:`iterate`, :func:`prove_win`,
-:func:`write_proof`, and :class:`Table`; for programs that search again and again
-:class:`Engine`, or :class:`MonteCarlo`; for playing :func:`make_player`, :func:`play_game`
-and :func:`match`; for seeing what is searched :func:`record_tree` and :func:`to_svg`.
-For writers of games: :mod:`cutnode.contract` describes what a game is; the other names
-here are what a game's file needs.
+:func:`write_proof`, and :class:`Table`; for programs that search repeatedly, :class:`Engine` or
+:class:`MonteCarlo`; for playing, :func:`make_player`, :func:`play_game` and :func:`match`; for
+drawing search trees, :func:`record_tree` and :func:`to_svg`.  For authors of games:
+:mod:`cutnode.contract` describes what a game is; the other names here are for use in a game's file.
 
 Names are imported when they are first used, so the rules of a game load neither the search nor
-what runs it: ``cutnode/__init__.pyi`` lists them.
+the code that runs it: ``cutnode/__init__.pyi`` lists them.
 """
 
 from __future__ import annotations
 
 import importlib
 
-TYPE_CHECKING = False  # as type checkers read it: to import typing takes longer than all else here
+TYPE_CHECKING = False  # type checkers take it as True; importing typing would take longest here
 if TYPE_CHECKING:
     from typing import Any
 
@@ -34,7 +33,7 @@ def __getattr__(name: str) -> Any:
     known = globals()
     if name == "__version__":
         return _version()
-    if name == "search":  # the package, which can be called
+    if name == "search":  # the package, which is callable
         return importlib.import_module("cutnode.search")
     if "_HOMES" not in known:
         known["_HOMES"] = _homes()
@@ -48,7 +47,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _homes() -> dict[str, str]:
-    """Return the modules that define the public names."""
+    """Return the module that defines each public name."""
     import re
     from pathlib import Path
 
@@ -58,7 +57,7 @@ def _homes() -> dict[str, str]:
 
 
 def _version() -> str:
-    """Return the version that is installed."""
+    """Return the installed version."""
     from importlib import metadata
 
     try:

@@ -1,6 +1,6 @@
-"""The public names of the engine, and where they are defined.
+"""The public names of the engine, and the modules that define them.
 
-Type checkers read them here, and ``__init__.py`` does to import each when it is first used.
+Type checkers read this file, and ``__init__.py`` does so to import each name when it is first used.
 """
 
 from cutnode.batches.books import build_book as build_book

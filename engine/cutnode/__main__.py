@@ -1,6 +1,6 @@
-"""``python -m cutnode`` is the command ``cutnode``."""
+"""The command ``cutnode``, as ``python -m cutnode``."""
 
 from cutnode.cli.start import main
 
-if __name__ == "__main__":  # a process of a match imports this file as well
+if __name__ == "__main__":  # the processes of a match import this file as well
     main()

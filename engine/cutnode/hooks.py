@@ -1,5 +1,12 @@
-"""What hooks of a technique answer, and what they may ask: see :class:`cutnode.Technique`."""
+"""The functions that hooks of a technique call, and the types of their arguments.
 
+A hook answers with :func:`cut`, :func:`change_depth` or :func:`with_tests` for a node, and with
+:func:`skip`, :func:`skip_rest`, :func:`reduce` or :func:`extend` for a move.  It can ask for
+:func:`quiet_score` and :func:`history_score`.  See :class:`cutnode.Technique`.
+"""
+
+from cutnode.kernels.hooks import ChildInfo as ChildInfo
+from cutnode.kernels.hooks import NodeInfo as NodeInfo
 from cutnode.kernels.hooks import change_depth as change_depth
 from cutnode.kernels.hooks import cut as cut
 from cutnode.kernels.hooks import extend as extend
@@ -11,6 +18,8 @@ from cutnode.kernels.hooks import skip_rest as skip_rest
 from cutnode.kernels.hooks import with_tests as with_tests
 
 __all__ = [
+    "ChildInfo",
+    "NodeInfo",
     "change_depth",
     "cut",
     "extend",

@@ -1,6 +1,6 @@
 """Docstrings as Markdown: roles become links, literal blocks code, definitions lists.
 
-Docstrings here are written in reStructuredText, of which they use little.
+Docstrings in this project use a small part of reStructuredText.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEFINITION = re.compile(r"^(?!\s|[-*] |\d|```)(.+)\n((?: {4}.*(?:\n|$))+)", re.M
 
 
 def markdown(text: str) -> str:
-    """Return the Markdown of a docstring without its indentation."""
+    """Return the Markdown of a docstring, dedented."""
     text = LITERAL.sub(_fenced, text.rstrip() + "\n")
     parts = re.split(r"(^ *```.*?^ *```\n)", text, flags=re.M | re.S)
     parts[::2] = [ROLE.sub(_link, DEFINITION.sub(_definition, part)) for part in parts[::2]]
@@ -55,9 +55,9 @@ def _link(found: re.Match[str]) -> str:
 
 
 class RestructuredDocstrings(griffe.Extension):
-    """Lets griffe read all docstrings as Markdown."""
+    """An extension of griffe that converts all docstrings to Markdown."""
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
-        """Rewrite the docstring of an object that was loaded."""
+        """Rewrite the docstring of a loaded object."""
         if obj.docstring is not None:
             obj.docstring.value = markdown(obj.docstring.value)

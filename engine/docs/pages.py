@@ -1,7 +1,7 @@
-"""Hooks of MkDocs: what pages show of the sources, and pages that are made from them.
+"""MkDocs hooks: parts of pages, and whole pages, that are generated from the sources.
 
-A line ``::: cutnode.NAME`` of a page is the reference of a public name, and ``{{ name words }}``
-what a function of :data:`INSERTS` gives for the words.
+On a page, the line ``::: cutnode.NAME`` becomes the reference of a public name, and
+``{{ name words }}`` the result of calling a function of :data:`INSERTS` with the words.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ GAMES = {
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put a page for each game, and the changelog, into the navigation."""
+    """Add a page for each game, and the changelog, to the navigation."""
     assert config.nav is not None
     for section in config.nav:
         if "Reference" in section:
@@ -46,7 +46,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Make a page of each game's docstring, and of the changelog."""
+    """Generate a page from each game's docstring, and one from the changelog."""
     for name, path in GAMES.items():
         files.append(
             File.generated(config, f"reference/games/{name}.md", content=game_page(name, path))
@@ -57,7 +57,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(text: str, **context: Any) -> str:
-    """Write out what a page shows of the sources."""
+    """Replace the references and inserts on a page."""
     text = re.sub(r"^::: cutnode\.(\w+)$", _reference, text, flags=re.M)
     return re.sub(r"^\{\{ (\w+) ?(.*?) \}\}$", _insert, text, flags=re.M)
 
@@ -74,12 +74,12 @@ def _insert(found: re.Match[str]) -> str:
 
 
 def docstring(path: Path) -> str:
-    """Return the docstring of a module, which is not imported."""
+    """Return the docstring of a module, without importing it."""
     return ast.get_docstring(ast.parse(path.read_text())) or ""
 
 
 def game_page(name: str, path: Path) -> str:
-    """Return the page of a game: what its file says of rules, values, texts and encoding."""
+    """Return the page of a game: the rules, values, texts and encoding from its docstring."""
     title, _, rest = docstring(path).partition("\n\n")
     source = path.relative_to(ROOT)
     head = f"# {name}\n\n{' '.join(title.split())}\n\n```sh\ncutnode play {name}\n```\n\n"
@@ -115,7 +115,7 @@ def techniques() -> str:
 
 
 def sources() -> str:
-    """Return the table of the techniques' sources."""
+    """Return the table of the techniques' published sources."""
     from cutnode.kernels.techniques import TECHNIQUES
 
     every = (technique for technique in TECHNIQUES.values() if technique.source)
@@ -142,7 +142,7 @@ def groups() -> dict[str, list[str]]:
 
 
 def contract_page() -> str:
-    """Return the reference of the contract, written out: the text of ``reference/contract.md``."""
+    """Return the reference of the contract: the text of ``reference/contract.md``."""
     tree = ast.parse(VERBS.read_text())
     known = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     text = re.sub(r"^=+ =+\n(.*\n)*?=+ =+\n", "", docstring(VERBS), flags=re.M)
@@ -154,13 +154,13 @@ def contract_page() -> str:
 
 
 def _purposes() -> dict[str, str]:
-    """Return what the verbs of each group are for, as the contract says it."""
+    """Return the purpose of each group of verbs, from the contract's docstring."""
     found = re.findall(r"^(\w+) +``[^`]*``: ((?:.*\n)(?: .*\n)*)", docstring(VERBS), re.M)
     return {group: " ".join(purpose.split()) for group, purpose in found}
 
 
 def _verb(function: ast.FunctionDef) -> str:
-    """Return the reference of a verb: how it is called, and what it returns."""
+    """Return the reference of a verb: its signature and its docstring."""
     parameters = ", ".join(argument.arg for argument in function.args.args)
     head = f"### {function.name} {{ #cutnode.contract.verbs.{function.name} }}"
     returned = ast.unparse(function.returns).replace("Any", "Position") if function.returns else ""
@@ -170,7 +170,7 @@ def _verb(function: ast.FunctionDef) -> str:
 
 
 def _in_plain_markdown(text: str) -> str:
-    """Return the Markdown of a docstring, whose references are names and no links."""
+    """Return the Markdown of a docstring, with references as plain names, not links."""
     return markdown(re.sub(ROLE, r"``\1``", text))
 
 
@@ -181,7 +181,7 @@ def module(path: str) -> str:
 
 
 def package(name: str) -> str:
-    """Return the references of those names of a package that cutnode itself does not have."""
+    """Return the references of the names of a package that ``cutnode`` does not export itself."""
     tree = ast.parse((ROOT / "engine" / "cutnode" / name / "__init__.py").read_text())
     lists = (node.value for node in tree.body if isinstance(node, ast.Assign))
     names = next(ast.literal_eval(value) for value in lists if isinstance(value, ast.List))
@@ -189,14 +189,14 @@ def package(name: str) -> str:
 
 
 def commands() -> str:
-    """Return the reference of all commands, from what their help says."""
+    """Return the reference of all commands, generated from their help."""
     from cutnode.cli.main import main
 
     return "\n\n".join(_described(click.Context(main, info_name="cutnode")))
 
 
 def _described(context: click.Context) -> Iterator[str]:
-    """Yield the reference of a command, without its title, and those of the ones below it."""
+    """Yield the reference of a command and of its subcommands."""
     command = context.command
     if context.parent is not None:
         yield f"{'#' * (context.command_path.count(' ') + 1)} {context.command_path}"
@@ -216,9 +216,9 @@ def _described(context: click.Context) -> Iterator[str]:
 
 
 def _paragraphs(text: str) -> str:
-    """Return a text of click's help, but for what is said of all commands on the top of the page.
+    """Return the help of a command, without the parts common to all commands.
 
-    Paragraphs that click does not wrap, after a line with a backspace, are blocks.
+    Paragraphs that click does not wrap, marked by a backspace, become code blocks.
     """
     parts = [part.strip("\n") for part in inspect.cleandoc(text).split("\n\n")]
     own = [part for part in parts if not re.match(r"(\x08\n)?(Exit codes|GAME and POSITION)", part)]
@@ -227,7 +227,7 @@ def _paragraphs(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text for a table, in which nothing but code has a meaning."""
+    """Return a text for a table cell, with everything escaped except code."""
     return re.sub(r"[|<\[]", lambda found: f"&#{ord(found[0])};", " ".join(text.split()))
 
 

@@ -1,1 +1,1 @@
-"""Games too small to be interesting, each with something that the large ones will need."""
+"""Games too small to be interesting, each with a feature that larger games need."""

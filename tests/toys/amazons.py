@@ -1,11 +1,11 @@
-"""Amazons on boards of 4x4 to 8x8: turns of two actions, and some hundred moves.
+"""Amazons on boards from 4x4 to 8x8: turns of two actions, and about a hundred moves.
 
-Rules: a player moves one of his amazons, like a queen of chess, over free cells; and then it burns
-a cell that a queen could go to from there.  Who cannot move loses.  Values: 1 a win, -1 a loss.
+Rules: a player moves one of his amazons over free cells, like a queen of chess; then it burns a
+cell that a queen could reach from there.  A player who cannot move loses.  Values: 1 a win, -1 a
+loss.
 
-Eight bits for each row, from the top.  The first action
-is 64 times the amazon's cell and the cell where it goes, the second the cell that is burnt.  A
-variant is the size, ``6x6`` the usual one.
+Each row has eight bits, from the top.  The first action is 64 times the amazon's cell plus its
+destination; the second is the cell to burn.  A variant is a size; the default is ``6x6``.
 """
 
 from __future__ import annotations
@@ -14,24 +14,23 @@ import functools
 from typing import Any, NamedTuple
 
 from cutnode import Bits, PositionError, compiled, lowest_index, mix, popcount, without_lowest
-from cutnode.contract.cells import Grid
-from cutnode.contract.variants import board_size, variants
+from cutnode.cells import Grid, board_size, variants
 
 DECISIVE = True
 VALUE_LIMIT = 1
 UNIT = 4
 NOBODY = 64
-"""In place of the cell of an amazon that has moved and has to burn a cell: none has."""
+"""The cell recorded when no amazon has to burn a cell."""
 
 
 class Amazons(NamedTuple):
-    """The amazons of the mover and of the other, and the cells that are burnt."""
+    """The mover's amazons, the opponent's amazons, and the burnt cells."""
 
     mine: Bits
     theirs: Bits
     burnt: Bits
     moved: int
-    """Where the amazon is that has moved; ``NOBODY`` if the turn begins."""
+    """The cell of the amazon that has just moved; ``NOBODY`` at the beginning of a turn."""
     second: bool
     """Whether the second player is to move."""
 
@@ -57,7 +56,7 @@ def free(position):
 
 @compiled
 def ray(begin, step, edge, empty):
-    """The cells from some on in a direction, and the opposite one, as far as they are *empty*."""
+    """Return the cells reachable along a line, in both directions, while they are *empty*."""
     up, down, reached = begin, begin, Bits(0)
     for _ in range(7):
         up = ((up & ~edge) << Bits(step)) & empty
@@ -71,7 +70,7 @@ FIRST, LAST = Bits(0x0101010101010101), Bits(0x8080808080808080)
 
 @compiled(inline=False)
 def reach(begin, empty):
-    """The cells to which queens can go from some cells."""
+    """Return the cells that queens can reach from some cells."""
     return (
         ray(begin, 1, LAST, empty)
         | ray(begin, 8, Bits(0), empty)
@@ -118,7 +117,7 @@ def play(position, move):
 
 @compiled
 def outcome(position):
-    # Who has moved can burn the cell that the amazon left.
+    # The player who has just moved can burn the cell that the amazon left.
     over = position.moved == NOBODY and reach(position.mine, free(position)) == Bits(0)
     return over, -1 if over else 0
 
@@ -141,7 +140,7 @@ def plies_left(position):
 
 @compiled
 def evaluate(position):
-    """The cells that the mover reaches in fewer moves than the other, less those of the other."""
+    """Count the cells that the mover reaches in fewer moves, less the cells the opponent does."""
     empty = free(position)
     mine, theirs, lead = position.mine, position.theirs, 0
     left = empty

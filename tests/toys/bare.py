@@ -1,4 +1,4 @@
-"""Tic-tac-toe of rules alone: everything else is a default of the contract."""
+"""Tic-tac-toe with rules alone: everything else is left to the defaults of the contract."""
 
 from typing import NamedTuple
 

@@ -1,8 +1,8 @@
-"""A bargain that can go on forever: points, with play that goes round.
+"""A bargain that can continue forever: points, in a game with cycles.
 
-Rules: two players stand on a ring of numbers and move by turns, one step forward or back; a player
-may instead end the game and take the own number less the other's, but only from an even
-cell.  Values: the difference; infinite play is worth 0.
+Rules: two players stand on a ring of numbers and alternately move one step forward or back; from an
+even cell, a player may instead end the game and score his own number minus the opponent's.  Values:
+the difference; infinite play is worth 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FORWARD, BACK, TAKE = range(3)
 
 
 class Position(NamedTuple):
-    """The cells of the mover and of the other, and whether the other has ended the game."""
+    """The mover's cell, the opponent's cell, and whether the opponent has ended the game."""
 
     mine: int = 0
     theirs: int = 3

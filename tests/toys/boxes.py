@@ -1,10 +1,10 @@
 """Dots and boxes on a row of two or more boxes: extra turns, and fields of every kind but one.
 
-Rules: players draw the lines of a row of boxes by turns; who completes a box owns it and
-draws again.  Values: the boxes of the mover less those of the other.
+Rules: players alternately draw the lines of a row of boxes; a player who completes a box owns it
+and draws again.  Values: the mover's boxes minus the opponent's.
 
-Text: the lines drawn in capital letters, the others in small ones, the lead of the first
-player, and the player to move, as in ``AbCdEfg +0 2``.
+Text: a letter for each line, a capital if it is drawn, then the lead of the first player, and the
+player to move, as in ``AbCdEfg +0 2``.
 
 Encoding of the lines of two boxes::
 
@@ -20,7 +20,7 @@ from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 from cutnode import Bits, PositionError, compiled, popcount
-from cutnode.contract.variants import variants
+from cutnode.cells import variants
 
 MAX_ACTIONS = 1
 
@@ -105,7 +105,7 @@ def _boxes(variant: str) -> int:
 
 @variants(Drawn, usual="2", read=_boxes)
 def row(count: int) -> dict[str, Any]:
-    """The constants of a row of so many boxes."""
+    """Return the constants for a row of *count* boxes."""
     lines = 3 * count + 1
     return {
         "BOXES": count,

@@ -1,4 +1,4 @@
-"""The rules of :mod:`tests.toys.pursuit` without indices: positions are enumerated."""
+"""The rules of :mod:`tests.toys.pursuit` without indices, so that positions are enumerated."""
 
 from __future__ import annotations
 

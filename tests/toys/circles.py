@@ -1,7 +1,8 @@
-"""A stone on the nodes of any graph, in plain Python: whoever cannot move has won or lost.
+"""A stone on the nodes of any graph, in plain Python: a player who cannot move has won or lost.
 
-Rules: the players move one stone along the edges of ``GRAPH`` by turns.  Where none leads on, the
-player to move has won if the node is odd, and has lost if it is even.  Play can go round for ever.
+Rules: the players alternately move one stone along the edges of ``GRAPH``.  At a node without
+edges, the player to move has won if the node is odd, and has lost if it is even.  Play can cycle
+forever.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ GRAPH: dict[int, list[int]] = {0: [1, 2], 1: [0], 2: []}
 class Position(NamedTuple):
     node: int = 0
     graph: int = 0
-    """The number of the graph, for tables that are shared."""
+    """The number of the graph, for shared tables."""
 
 
 def moves(position, buffer, at):

@@ -1,10 +1,10 @@
-"""Domineering on boards of up to 7x7: who wins is published for each size.
+"""Domineering on boards of up to 7x7, whose winners are published for each size.
 
-Rules: Vertical covers two free cells, one below the other, and Horizontal two side by side,
-by turns; who cannot loses.  Values: 1 a win, -1 a loss.
+Rules: alternately, Vertical covers two free cells, one above the other, and Horizontal two free
+cells side by side; a player who cannot move loses.  Values: 1 a win, -1 a loss.
 
-A move is the number of its upper or left cell, eight in a row.  A variant is a size and who
-begins, ``4x5`` (rows, columns) or ``4x5 h``; ``4x4`` by default.
+A move is the number of its upper or left cell, with eight numbers to a row.  A variant is a size
+and the player who begins, ``4x5`` (rows, columns) or ``4x5 h``; the default is ``4x4``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from typing import NamedTuple
 
 from cutnode import Bits, PositionError, compiled, lowest_index, popcount, quoted, without_lowest
-from cutnode.contract.cells import Grid
+from cutnode.cells import Grid
 
 SIDE = 7
 MAX_MOVES = SIDE * (SIDE - 1)
@@ -29,7 +29,7 @@ CELLS = Grid(
 
 class Position(NamedTuple):
     free: Bits
-    """Eight bits for each row, the last of them never free."""
+    """The free cells: eight bits for each row, the last of which is never free."""
     vertical: bool
     """Whether Vertical is to move."""
 
@@ -45,7 +45,7 @@ def mover(position: Position) -> str:
 
 @compiled
 def places(position):
-    """The cells that a domino of the mover can cover with the next one."""
+    """Return the upper or left cells of the mover's possible dominoes."""
     return position.free & (position.free >> Bits(8 if position.vertical else 1))
 
 
@@ -73,7 +73,7 @@ def outcome(position):
 
 @compiled
 def order(position, move, child):
-    """Leave the other few places, and oneself many."""
+    """Prefer moves that leave the opponent few places, and oneself many."""
     return popcount(places(Position(child.free, position.vertical))) - popcount(places(child))
 
 

@@ -1,10 +1,10 @@
-"""Dots and boxes on boards of up to 5x5 boxes: extra turns, and a parity that decides.
+"""Dots and boxes on boards of up to 5x5 boxes: extra turns, and a decisive parity.
 
-Rules: players draw the lines around a rectangle of boxes by turns; who completes a box owns it and
-draws again.  Values: the boxes of the mover less those of the other.
+Rules: players alternately draw the lines of a rectangle of boxes; a player who completes a box owns
+it and draws again.  Values: the mover's boxes minus the opponent's.
 
 A move is the number of a line: first the horizontal ones, row by row, and then the vertical ones.
-A variant is the rows and columns, ``3x3`` the usual ones.
+A variant is the numbers of rows and columns; the default is ``3x3``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import functools
 from typing import Any, NamedTuple
 
 from cutnode import Bits, PositionError, compiled, lowest_index, popcount, without_lowest
-from cutnode.contract.variants import board_size, variants
+from cutnode.cells import board_size, variants
 
 UNIT = 1
 
@@ -38,7 +38,7 @@ def moves(position, buffer, at):
 
 @compiled
 def sides(position, box):
-    """The four lines around a box."""
+    """Return the four lines around a box."""
     row, column = box // position.COLUMNS, box % position.COLUMNS
     left = position.VERTICAL + row * (position.COLUMNS + 1) + column
     return (
@@ -50,7 +50,7 @@ def sides(position, box):
 
 @compiled
 def completed(position, drawn, move):
-    """The boxes that a line completes: of those on its two sides."""
+    """Count the boxes that a line completes, out of the two beside it."""
     count = 0
     if move < position.VERTICAL:
         if move >= position.COLUMNS:

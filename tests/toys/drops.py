@@ -1,8 +1,8 @@
 """Four in a row on four columns of four, as a prototype: plain Python, ordinary objects.
 
-Rules: players drop a stone into a column by turns; the first with four in a row, across,
-upright or aslant, wins.  Values as in Connect Four: a point for each stone that the winner
-has left, the winning one included.
+Rules: players alternately drop a stone into a column; the first with four in a row wins,
+horizontally, vertically or diagonally.  Values as in Connect Four: a point for each stone that the
+winner has left, including the winning one.
 
 Text: the columns played, counted from 1, as in ``1123``, or ``-``.
 """
@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cutnode import PositionError
-from cutnode.contract.notation import play_texts
+from cutnode import PositionError, play_texts
 
 SIZE = 4
 MAX_MOVES = SIZE
@@ -78,7 +77,7 @@ def outcome(position):
 
 
 def evaluate(position):
-    """Stones in the two columns in the middle."""
+    """Count stones in the two middle columns."""
     middle = position.columns[1] + position.columns[2]
     mine = middle.count(player(position))
     return 2 * mine - len(middle)

@@ -1,9 +1,10 @@
-"""A duel on a ring of five cells: positions recur, and then it is a draw.
+"""A duel on a ring of five cells, in which a repetition is a draw.
 
-Rules: a player steps to a neighbouring cell, or, once in the duel for both, leaps two cells
-forward; who lands on the other wins.  Values: 1 a win, -1 a loss.
+Rules: a player steps to a neighbouring cell, or leaps two cells forward, which only one of them can
+do once in a duel; a player who lands on the opponent wins.  Values: 1 a win, -1 a loss.
 
-Text: the cells of the mover and of the other, and ``leap`` while one may, as in ``0 3 leap``.
+Text: the mover's cell, the opponent's cell, and ``leap`` while a leap is possible, as in
+``0 3 leap``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ STRIDES = (CELLS - 1, 1, 2)
 
 
 class Position(NamedTuple):
-    """The cells of the mover and of the other, and whether somebody may still leap."""
+    """The mover's cell, the opponent's cell, and whether a leap is still possible."""
 
     mine: int = 0
     theirs: int = 3

@@ -1,7 +1,8 @@
-"""Connect Four as a user writes it first: loops and shifts, and only the verbs one must have.
+"""Connect Four as a user first writes it: loops and shifts, and only the required verbs.
 
-Rules, values and text are those of ``games/connect4.py`` on its usual board.  Columns side by
-side, seven bits each, the top one always empty, so no line runs from one into the next.
+Rules, values and text are the same as in ``games/connect4.py`` on its default board.  Columns are
+side by side, seven bits each; their top bit is always empty, so that no line runs from one column
+into the next.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cutnode import Bits, PositionError, compiled
-from cutnode.contract.cells import Grid
+from cutnode.cells import Grid
 
 MAX_MOVES = 7
 MAX_PLIES = 42
@@ -62,7 +63,7 @@ def outcome(position):
 
 @compiled
 def key(position):
-    """The mover's stones below a bit on top of each column: no two positions look the same."""
+    """Return the mover's stones plus a bit on top of each column: a unique key."""
     return position.mine | ((position.mine | position.theirs) + Bits(0x40810204081))
 
 

@@ -1,18 +1,17 @@
-"""A gamble: random trees of decisions and chance, with repetition, drawn from a number.
+"""A gamble: random graphs of decisions and chance, with repetition, generated from a number.
 
-Rules: a position is a place of a random graph, and what happens there follows from the
-number of the graph and the place: the game is over, or a player moves (of three moves at
-most), or chance decides, once or twice.  Every hundredth graph has events with many outcomes,
-almost all of which never happen.  Values: any numbers from -100 to 100, often just these
-two.  The variant ``decisive`` has the same graphs, and only who wins, and how soon, matters.
+Rules: a position is a place in a random graph, and the numbers of the graph and the place determine
+what happens there: the game is over, or a player moves (with at most three moves), or chance
+decides, once or twice.  Every hundredth graph has events with many outcomes, almost all of which
+are impossible.  Values: any numbers from -100 to 100, often exactly these two.  In the variant
+``decisive``, with the same graphs, only the winner and the distance to the win matter.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from cutnode import Bits, PositionError, compiled, quoted
-from cutnode.contract.bits import mix
+from cutnode import Bits, PositionError, compiled, mix, quoted
 
 MAX_MOVES = 3
 MAX_PLIES = 500
@@ -21,7 +20,7 @@ GRAPHS = 1000
 PLACES = 48
 EVENTS = 2
 MANY = 66
-"""The outcomes of events of every hundredth graph, of which three may happen."""
+"""The number of outcomes of events in every hundredth graph; three of them are possible."""
 
 
 class Gamble(NamedTuple):
@@ -34,14 +33,14 @@ class Gamble(NamedTuple):
 
 
 class Position(Gamble):
-    """Values as they are."""
+    """A gamble for the values as they are."""
 
     __slots__ = ()
     VALUE_LIMIT = 100.0
 
 
 class Decisive(Gamble):
-    """Who wins, and how soon."""
+    """A gamble in which only the winner and the distance to the win matter."""
 
     __slots__ = ()
     VARIANT = "decisive"
@@ -51,7 +50,7 @@ class Decisive(Gamble):
 
 @compiled
 def likely(position, purpose):
-    """A random word for a purpose, the same each time."""
+    """Return a reproducible random word for a purpose."""
     place = Bits(position.graph) << Bits(20) | Bits(position.place) << Bits(10)
     who = Bits(position.events) << Bits(4) | Bits(position.mover)
     return mix(mix(place | who) ^ Bits(purpose))
@@ -59,7 +58,7 @@ def likely(position, purpose):
 
 @compiled
 def number(position, purpose):
-    """A random value: one of the ends in two of five times."""
+    """Return a random value: in two of five cases, one of the extremes."""
     word = integer(likely(position, purpose) % Bits(1000))
     if word < 200:
         return -100.0
@@ -83,7 +82,7 @@ def moves(position, buffer, at):
 
 @compiled
 def step(position, purpose):
-    """Return where a move leads, or chance."""
+    """Return the position after a move or a chance outcome."""
     word = likely(position, purpose)
     mover = 1 - position.mover if word % Bits(4) else position.mover
     place = integer((word >> Bits(8)) % Bits(PLACES))
@@ -123,7 +122,7 @@ def has_many(position):
 
 @compiled
 def share(position, index):
-    """What an outcome weighs among the others."""
+    """Return the weight of an outcome, relative to the others."""
     if has_many(position) and index % (MANY // 3) != 0:
         return 0
     return 1 if index == 0 else integer(likely(position, 20 + index) % Bits(4))

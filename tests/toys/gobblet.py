@@ -1,16 +1,17 @@
-"""Gobblet Gobblers: noughts and crosses with men that cover smaller ones, and play goes round.
+"""Gobblet Gobblers: tic-tac-toe with men that cover smaller ones, a game with cycles.
 
-Rules: a player puts a man from the hand, or moves one that is not covered, to another cell where
-no man is, or smaller ones alone.  Three men in a row that are not covered win.  If lifting a man
-uncovers a row of the other player, he wins unless the man comes down on that row; so where a move
-leaves rows of both players, that of the other counts.  Values: 1 a win, -1 a loss.
+Rules: a player places a man from the hand, or moves an uncovered one, to another cell that is empty
+or has only smaller men.  Three uncovered men in a row win.  If lifting a man uncovers a row of the
+opponent, the opponent wins unless the man comes down on that row; so if a move leaves rows of both
+players, the opponent's row counts.  Values: 1 a win, -1 a loss.
 
-A variant is how many men of each size a player has, the smallest first; ``2-2-2`` is sold.  There
-is always a move: nothing covers the largest men, and they do not fill the board.
+A variant is a player's number of men of each size, smallest first; the commercial game is
+``2-2-2``.  There is always a move: nothing covers the largest men, and they do not fill the board.
 
-Each size has a board of nine bits, as the mover sees it, row by row from the top left, the smallest
-men in the lowest bits: a man of size 1 on one of size 0, in the middle, is ``000010000 000010000``.
-A move is 32 times the cell of a man, or 9 plus its size in the hand, and the cell where it goes.
+Each size has a board of nine bits, seen by the mover, row by row from the top left; the smallest
+men are in the lowest bits: a man of size 1 on one of size 0, in the centre, is
+``000010000 000010000``.  A move is 32 times the man's cell (9 plus its size, if it is in the hand)
+plus its destination.
 """
 
 from __future__ import annotations
@@ -18,10 +19,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from cutnode import Bits, PositionError, compiled, lowest_index, popcount, without_lowest
-from cutnode.contract.cells import Grid
-from cutnode.contract.text import quoted
-from cutnode.contract.variants import variants
+from cutnode import Bits, PositionError, compiled, lowest_index, popcount, quoted, without_lowest
+from cutnode.cells import Grid, variants
 from toys.quixo import from_cells as cubes
 from toys.quixo import reversible
 from toys.teeko import canonical_move, cell, key, original_move, position_of, write
@@ -37,11 +36,11 @@ HAND, BOARD = 9, Bits(0o777)
 LINES = tuple(map(Bits, (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o124, 0o421)))
 EACH_BOARD = Bits(sum(1 << start + 9 * size for start in (0, 32) for size in range(3)))
 FLIPS = (1, 0o007, 6), (2, 0o111, 2), (4, 0o042, 2), (4, 0o004, 4)
-"""Symmetries as in quixo: cells that change places with those so many further on."""
+"""The symmetries, as in quixo: masks of cells to exchange with the cells a distance further on."""
 
 
 class Men(NamedTuple):
-    """A position: the men of the mover, and of the other."""
+    """A position: the mover's men and the opponent's men."""
 
     mine: Bits = Bits(0)
     theirs: Bits = Bits(0)
@@ -56,7 +55,7 @@ def of_size(men, size):
 
 @compiled
 def moves(position, buffer, at):
-    """The largest men first: on their cells no smaller one can move, and none can come there."""
+    """Write the moves, largest men first: they block smaller men on and from their cells."""
     closed = Bits(0)
     for size in position.LARGEST_FIRST:
         mine = of_size(position.mine, size)
@@ -84,7 +83,7 @@ def play(position, move):
 
 @compiled
 def has_line(position, men):
-    """Return whether a player has three men in a row that are not covered."""
+    """Return whether a player has three uncovered men in a row."""
     seen, covered = Bits(0), Bits(0)
     for size in position.LARGEST_FIRST:
         seen |= of_size(men, size) & ~covered
@@ -104,7 +103,7 @@ def outcome(position):
 
 @compiled
 def canonical(position):
-    """The least of the images."""
+    """Return the least of the symmetric images."""
     least, chosen = key(position), 0
     for symmetry in range(1, 8):
         word = key(position)
@@ -137,7 +136,7 @@ Position = board(2, 1)
 
 
 def from_cells(contents: list[int], mover: str, start: Any) -> Men:
-    """A board for each size, one below the other."""
+    """Make a position from the boards of all sizes, one below the other."""
     men: Men = cubes(contents, mover, start)
     for size, most in enumerate(start.MEN):
         if max(popcount(of_size(men.mine, size)), popcount(of_size(men.theirs, size))) > most:

@@ -1,10 +1,10 @@
 """A stone on the nodes of any graph, in plain Python: players move it, or dice do.
 
-Rules: a node of ``GRAPH`` belongs to a player, who moves along an edge, or to chance, which takes
-one by the odds; or the game is over there, whatever leads on.  Play can go round.  Values are those
-of the nodes where it is over, for the player whose node that is.
+Rules: a node of ``GRAPH`` belongs to a player, who moves along an edge, or to chance, which picks
+an edge by the odds; or the game is over there, even if the node has edges.  Play can cycle.  The
+value of a finished game is the value of its node, for the player who owns the node.
 
-A finished node that is asked where it leads on is noted in ``ASKED``.
+``ASKED`` collects the finished nodes that were asked for their edges.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ VALUE_LIMIT = 5
 
 
 class Node(NamedTuple):
-    """The player to move, the value if the game is over, the odds if dice decide, and the edges."""
+    """The player to move, the value if the game is over, the odds at a chance node, and edges."""
 
     mover: int
     value: int | None
@@ -33,7 +33,7 @@ class Position(NamedTuple):
 
 
 def at(position: Any) -> Node:
-    """The node of a position that is asked where it leads on."""
+    """Return the node of a position, to read its edges; note it if the game is over there."""
     if outcome(position)[0]:
         ASKED.append(position.node)
     return GRAPH[position.node]

@@ -1,4 +1,4 @@
-"""The game of :mod:`toys.hazard` in two layers, with indices of most nodes: see ``LAYERS``."""
+"""The game of :mod:`toys.hazard` in two layers, with indices for most nodes: see ``LAYERS``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ MAX_MOVES = hazard.MAX_MOVES
 VALUE_LIMIT = hazard.VALUE_LIMIT
 
 LAYERS: tuple[list[int], list[int]] = ([], [])
-"""The nodes with an index of each layer: none leads to one of a later layer."""
+"""The indexed nodes of each layer; no edge leads to a later layer."""
 LAYER_SIZES: tuple[int, ...] = (0, 0)
 
 
 class Position(hazard.Position):
-    """The node."""
+    """A position: the node."""
 
     __slots__ = ()
 

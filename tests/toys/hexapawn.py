@@ -1,11 +1,11 @@
-"""Hexapawn on boards of all sizes: pawns alone.
+"""Hexapawn on boards of all sizes: chess with pawns only.
 
-Rules: each player has a row of pawns, which step straight forward to an empty cell or take
-diagonally forward.  Who first has a pawn on the last row wins, as does who takes all, or leaves
-the other without a move.  Values: 1 a win, -1 a loss.
+Rules: each player has a row of pawns, which step straight forward to an empty cell or capture
+diagonally forward.  A player wins by reaching the last row, by capturing all pawns, or by leaving
+the opponent without a move.  Values: 1 a win, -1 a loss.
 
-A variant is the rows and columns, ``3x3`` the usual ones.  Boards are always as the mover sees
-them, whose pawns, x, move up: bit 0 is the leftmost cell of the lowest row.
+A variant is the numbers of rows and columns; the default is ``3x3``.  Boards are always seen by the
+mover, whose pawns, x, move up: bit 0 is the leftmost cell of the lowest row.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import functools
 from typing import Any, NamedTuple
 
 from cutnode import Bits, PositionError, compiled, lowest_index, without_lowest
-from cutnode.contract.cells import Grid
-from cutnode.contract.variants import board_size, variants
+from cutnode.cells import Grid, board_size, variants
 
 DECISIVE = True
 VALUE_LIMIT = 1
@@ -24,7 +23,7 @@ LEFT, STRAIGHT, RIGHT = range(3)
 
 
 class Pawns(NamedTuple):
-    """A position: the pawns of the mover, and of the other."""
+    """A position: the mover's pawns and the opponent's pawns."""
 
     mine: Bits
     theirs: Bits
@@ -39,7 +38,7 @@ def cell(position, index):
 
 @compiled
 def ends(position, direction):
-    """The cells where steps in a direction end."""
+    """Return the cells where steps in a direction end."""
     mine = position.mine << Bits(position.COLUMNS)
     if direction == STRAIGHT:
         return mine & position.BOARD & ~position.theirs & ~position.mine
@@ -50,7 +49,7 @@ def ends(position, direction):
 
 @compiled
 def moves(position, buffer, at):
-    """Three times the cell where a step ends, and its direction."""
+    """Write the moves: three times the destination, plus the direction."""
     for direction in range(3):
         left = ends(position, direction)
         while left:
@@ -72,7 +71,7 @@ def play(position, move):
 
 @compiled
 def flipped(position, pawns):
-    """The board with its rows in the opposite order."""
+    """Return the board with its rows in the opposite order."""
     found, width = Bits(0), Bits(position.COLUMNS)
     for _ in range(position.ROWS):
         found = (found << width) | (pawns & position.FIRST_ROW)

@@ -1,7 +1,7 @@
 """Isolation on three by three cells: turns of two actions, and a group of symmetries.
 
-Rules: a player walks one step in any direction to a free cell, and then closes a free
-cell; who cannot walk loses.  Values: 1 a win, -1 a loss.
+Rules: a player walks one step in any direction to a free cell, and then closes a free cell; a
+player who cannot walk loses.  Values: 1 a win, -1 a loss.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cutnode import Bits, compiled, lowest_index, popcount
-from cutnode.contract.cells import Grid
+from cutnode.cells import Grid
 
 MAX_MOVES = 8
 MAX_PLIES = 14
 CELLS = Grid(3, 3, contents={".": "free", "a": "mover", "b": "other", "#": "closed"})
 STEPS = (0o32, 0o75, 0o62, 0o323, 0o757, 0o626, 0o230, 0o570, 0o260)
-"""The neighbours of each cell, in octal: a digit for a row, the lowest the top row."""
+"""The neighbours of each cell in octal: one digit for each row, the lowest for the top row."""
 TURNED = (6, 3, 0, 7, 4, 1, 8, 5, 2)
-"""Where each cell goes when the board is turned by a quarter."""
+"""The destination of each cell when the board makes a quarter turn."""
 
 
 class Position(NamedTuple):
-    """The walkers, the closed cells, whether the mover has walked, and who he is."""
+    """The walkers, the closed cells, whether the mover has walked, and which player he is."""
 
     mine: Bits = Bits(0o2)
     theirs: Bits = Bits(0o200)

@@ -1,10 +1,10 @@
 """Kayles: skittles in rows, whose Grundy values are known.
 
-Rules: players knock down one pin, or two that stand side by side, by turns; who knocks down
-the last wins.  Values: 1 a win, -1 a loss.
+Rules: players alternately knock down one pin, or two adjacent pins; the player who knocks down the
+last one wins.  Values: 1 a win, -1 a loss.
 
-Text: the pins that stand and those that do not, ``|||.||``.  A move is twice the number of a
-pin, and one more to knock down the next as well.  A variant is a number of pins, 9 by default.
+Text: ``|`` for a standing pin and ``.`` for a fallen one, ``|||.||``.  A move is twice the number
+of a pin, plus one to knock down the next pin as well.  A variant is a number of pins, 9 by default.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Nim on up to eight heaps, and its misere form: C. Bouton's theory says who wins.
 
-Rules: players take one stone or more from one heap by turns; who takes the last stone wins,
-or in the misere form loses.  Values: 1 a win, -1 a loss.
+Rules: players alternately take one or more stones from one heap; the player who takes the last
+stone wins, or loses in the misere form.  Values: 1 a win, -1 a loss.
 
-Text, of a position and of a variant: the stones of the heaps, up to 15 in each, and the form
-if it is misere: ``3/5/7``, ``3/5/7 misere``.  A move is sixteen times a heap and its stones.
+Text, of a position and of a variant: the sizes of the heaps, up to 15 each, and ``misere`` for the
+misere form: ``3/5/7``, ``3/5/7 misere``.  A move is sixteen times a heap plus the stones taken.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VALUE_LIMIT = 1
 
 class Position(NamedTuple):
     heaps: Bits
-    """Four bits for each heap, the first in the lowest."""
+    """Four bits for each heap, the first heap lowest."""
     misere: bool
 
 

@@ -1,9 +1,9 @@
-"""Pig: turns of several rolls, most of the outcomes of chance, and equivalent positions.
+"""Pig: turns of several rolls, the most outcomes of chance, and equivalent positions.
 
-Rules: a player rolls a die (1, 2, 3 or 6: a 6 comes half of the time) as often as he likes.
-A 1 loses what the turn has made, and the turn; the others add to it.  Instead of rolling
-he may hold: then the turn's sum is his for good.  Who has the target is the winner, so a
-mover whose turn reaches it has won.  Values: 0.5 a win, -0.5 a loss, and nothing else.
+Rules: a player rolls a die (1, 2, 3 or 6; a 6 comes half of the time) as often as he likes.  A 1
+ends the turn and loses its points; other rolls add to them.  Instead of rolling, he may hold: then
+the points of the turn are his for good.  Reaching the target wins, so a mover whose turn reaches it
+has won.  Values: 0.5 a win, -0.5 a loss, and nothing else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ODDS = (0.125, 0.125, 0.25, 0.5)
 
 
 class Position(NamedTuple):
-    """The points of both, the sum of the turn, whose turn it is, and whether the die falls."""
+    """The points of both, the points of the turn, whose turn it is, and whether to roll."""
 
     first: int = 0
     second: int = 0
@@ -72,7 +72,7 @@ def key(position):
 
 @compiled
 def canonical(position):
-    """The same race, whoever of the two is to move."""
+    """Return the same race with the first player to move."""
     if position.mover == 0:
         return key(position), 0
     first, second, total, _, rolling = position

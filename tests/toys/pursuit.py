@@ -1,11 +1,11 @@
-"""A mouse, a cat and cheese on a ring with chords: play goes round, turns repeat, layers end.
+"""A mouse, a cat and cheese on a ring with chords: cycles, double turns, and layers.
 
-Rules: the mouse and the cat step along the ring by turns; the mouse also takes chords or stays, and
-from the burrow (cell 0) it steps twice.  The mouse eats the cheese where it steps, and wins when
-all is eaten; the cat wins where it steps on the mouse.  The mouse must not step to the cat.
-Values: 1 a win of the mover, -1 a loss.
+Rules: the mouse and the cat alternately step along the ring; the mouse may also take a chord or
+stay, and from the burrow (cell 0) it steps twice.  The mouse eats the cheese where it steps, and
+wins when all is eaten; the cat wins by stepping on the mouse.  The mouse must not step onto the
+cat.  Values: 1 a win for the mover, -1 a loss.
 
-Positions are in a tablebase unless the cat can take the mouse: that is seen at the next ply.
+Positions are in a tablebase unless the cat can take the mouse, which the next ply shows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cutnode import Bits, compiled, popcount
-from cutnode.contract.cells import Grid
+from cutnode.cells import Grid
 from cutnode.contract.verbs import NO_INDEX
 
 CELLS_NUMBER = 9
@@ -22,7 +22,7 @@ STEPS = (
     *((1, 8, 4), (2, 0, 6), (3, 1, -1), (4, 2, 8), (5, 3, 0)),
     *((6, 4, -1), (7, 5, 1), (8, 6, -1), (0, 7, 3)),
 )
-"""Where steps lead from each cell: forward, back, and along the chord if there is one."""
+"""The destinations of steps from each cell: forward, back, and along the chord if there is one."""
 
 DECISIVE = True
 VALUE_LIMIT = 1
@@ -34,14 +34,14 @@ LAYERS = ((0b001, 0b010, 0b100), (0b011, 0b101, 0b110), (0b111,))
 LAYER_SIZES = tuple(STATES * len(sets) for sets in LAYERS)
 LAYER_NAMES = ("one", "two", "three")
 PLACE = (0, 0, 1, 0, 2, 1, 2, 0)
-"""Of each set of cheese in its layer."""
+"""The place of each set of cheese within its layer."""
 
 MOUSE, MOUSE_AGAIN, CAT = range(3)
 STAY = 3
 
 
 class Position(NamedTuple):
-    """Where mouse and cat are, the cheese, and whose turn it is: 1 after a step from the burrow."""
+    """The cells of mouse and cat, the cheese, and the turn: 1 after a step from the burrow."""
 
     mouse: int = 0
     cat: int = 4
@@ -157,7 +157,7 @@ def position_at(example, layer, index):
 
 @compiled
 def retreats(position, buffer, at):
-    """Four times the turn before, plus the step that is taken back."""
+    """Write the retreats: four times the turn before, plus the step to take back."""
     if position.turn_of == MOUSE:
         buffer[at] = 4 * CAT
         buffer[at + 1] = 4 * CAT + 1

@@ -1,11 +1,11 @@
-"""Quixo on boards of 3x3 and 4x4 cubes: play goes round, and a move can lose at once.
+"""Quixo on boards of 3x3 and 4x4 cubes: a game with cycles, in which a move can lose at once.
 
-Rules: a player takes a cube from the rim, blank or with the own sign, turns it to the own sign,
-and pushes it in again at another end of its row or its column.  A full line of one sign wins; if
-a move makes lines of both, that of the other player.  Values: 1 a win, -1 a loss.
+Rules: a player takes a cube from the rim, blank or with his own sign, turns it to his own sign, and
+pushes it back in at another end of its row or column.  A full line of one sign wins; if a move
+makes lines of both signs, the opponent wins.  Values: 1 a win, -1 a loss.
 
-Boards are as the mover sees them, row by row from bit 0 at the top left.  A move is 32 times the
-cell where the cube was and the cell where it comes in.
+Boards are seen by the mover, row by row from bit 0 at the top left.  A move is 32 times the cell
+that the cube leaves plus the cell where it is pushed in.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ import functools
 from typing import Any, NamedTuple
 
 from cutnode import Bits, PositionError, compiled, lowest_index, popcount, without_lowest
-from cutnode.contract.cells import Grid
-from cutnode.contract.variants import board_size, variants
+from cutnode.cells import Grid, board_size, variants
 
 DECISIVE = True
 VALUE_LIMIT = 1
 MAX_PLIES = 1000
 
 INVERSE = (0, 1, 2, 3, 4, 6, 5, 7)
-"""The symmetry that takes another one back."""
+"""The inverse of each symmetry."""
 
 
 class Cubes(NamedTuple):
-    """A position: the cubes with the mover's sign, and those with the other's."""
+    """A position: the cubes with the mover's sign, and the cubes with the opponent's sign."""
 
     mine: Bits = Bits(0)
     theirs: Bits = Bits(0)
@@ -56,7 +55,7 @@ def moves(position, buffer, at):
 
 @compiled
 def play(position, move):
-    """The cubes between the two cells move on by one."""
+    """Play a move, which shifts the cubes between the two cells by one."""
     begin, end = move >> 5, move & 31
     stride = 1 if begin // position.SIZE == end // position.SIZE else position.SIZE
     between, at = Bits(0), end
@@ -90,16 +89,16 @@ def outcome(position):
 
 @compiled
 def reversible(position, child):
-    """A blank cube is never blank again."""
+    """Return whether no blank cube was used, as a cube never becomes blank again."""
     return popcount(position.mine | position.theirs) == popcount(child.mine | child.theirs)
 
 
-# The eight symmetries of a square: rows flipped by 1, columns by 2, and then both exchanged by 4
+# The eight symmetries of a square: bit 1 flips rows, 2 flips columns, and 4 then transposes
 
 
 @compiled
 def turned(position, place, symmetry):
-    """The place of a cell in the symmetric image; other numbers stay as they are."""
+    """Return a cell's place in the symmetric image; other numbers stay unchanged."""
     row, column, last = place // position.STRIDE, place % position.STRIDE, position.SIZE - 1
     if row > last or column > last:
         return place
@@ -117,7 +116,7 @@ def key(position):
 
 @compiled
 def canonical(position):
-    """The least of the images."""
+    """Return the least of the symmetric images."""
     least, chosen = key(position), 0
     for symmetry in range(1, 8):
         word, left = Bits(0), key(position)

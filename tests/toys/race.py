@@ -1,9 +1,9 @@
-"""A race with a loaded die: chance, before every move.
+"""A race with a loaded die: chance before every move.
 
-Rules: a player rolls 1 (one time in four) or 2 and then walks as far or one step, but not
-beyond the goal; who reaches the goal first wins.  Values: 100 a win, -100 a loss.
+Rules: a player rolls 1 (one time in four) or 2, and then walks that distance or one step, but not
+beyond the goal; the first to reach the goal wins.  Values: 100 a win, -100 a loss.
 
-Text: the steps left of the mover and of the other, and the roll, as in ``3 1 2``.
+Text: the mover's remaining steps, the opponent's remaining steps, and the roll, as in ``3 1 2``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ VALUE_LIMIT = 100
 
 
 class Position(NamedTuple):
-    """The steps left to go for both, and the roll, 0 before it."""
+    """The remaining steps of both, and the roll, which is 0 before rolling."""
 
     mine: int = STEPS
     theirs: int = STEPS

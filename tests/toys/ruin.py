@@ -1,11 +1,11 @@
-"""The gambler's ruin, for two: chance, and play that can go round without end.
+"""The gambler's ruin for two: chance, and play that can cycle forever.
 
-Rules: a player tosses a coin or waits for the other to do so.  Heads, six times of ten, light
-gets one of dark's chips, and tails dark one of light's, whoever tosses.  Who has all chips wins.
-In the variant ``fear`` a toss always costs the player who tosses a chip, so nobody wants to.
-Values: 100 a win, -100 a loss.
+Rules: a player tosses a coin or waits for the opponent to do so.  On heads, six times out of ten,
+light gets one of dark's chips; on tails, dark gets one of light's, whoever tosses.  The player with
+all the chips wins.  In the variant ``fear`` a toss always costs the tossing player a chip, so
+neither wants to.  Values: 100 a win, -100 a loss.
 
-With k of n chips light wins with odds (1 - r**k) / (1 - r**n), where r = 0.4 / 0.6.
+With k of n chips, light wins with probability (1 - r**k) / (1 - r**n), where r = 0.4 / 0.6.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TOSS, WAIT = range(2)
 
 
 class Position(NamedTuple):
-    """The chips of light, who is to move, and whether the coin is in the air."""
+    """Light's chips, the player to move, and whether the coin is in the air."""
 
     chips: int
     second: bool
@@ -33,7 +33,7 @@ class Position(NamedTuple):
 
 
 class Fear(Position):
-    """The same where a toss costs a chip."""
+    """A position of the variant in which a toss costs a chip."""
 
     __slots__ = ()
     FEAR = True

@@ -1,7 +1,7 @@
-"""The trees of games/uniform.py in which the value of every node is known, and told.
+"""The trees of games/uniform.py, with the known value of every node as its evaluation.
 
-The estimate of a position is its true value, so searches of all depths agree, and a
-deviation that is more than nothing never leads ProbCut astray.
+As the evaluation of a position is its true value, searches of all depths agree, and any positive
+deviation keeps ProbCut correct.
 """
 
 from __future__ import annotations

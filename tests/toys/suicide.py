@@ -1,23 +1,21 @@
-"""Endings of suicide chess with one man against one: who is rid of his man wins.
+"""Endings of suicide chess with one man each: a player who loses his man wins.
 
-Rules: men move as in chess, but a player who can capture has to, and kings are men like others;
-pawns can become kings, too.  A player without a move draws, as both have as many men; in the
+Rules: men move as in chess, but captures are compulsory, and kings are ordinary men; pawns can
+promote to kings, too.  A player without a move draws, as both have the same number of men; in the
 variant ``giveaway`` he wins.  Values: 1 a win, -1 a loss.
 
-Squares are as the mover sees them, a1 0, h1 7 and h8 63, so that the pawns of both go up: the board
-is turned upside down with every move.  A move is 64 times what the man is then, and the square.
-A pawn that has to be captured in passing stands on the square where that is done.  Layers are pairs
-of kinds, those with pawns last, and indices tell who has which.
+Squares are seen by the mover, with a1 0, h1 7 and h8 63, so that the pawns of both go up: every
+move turns the board upside down.  A move is 64 times the man's kind after the move, plus its
+square.  A pawn that has to be captured en passant is put on the square where that capture ends.
+Layers are pairs of kinds, pairs with pawns last, and indices tell who has which kind.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from cutnode import Bits, PositionError, compiled, lowest_index, without_lowest
-from cutnode.contract.cells import Grid
-from cutnode.contract.text import quoted
-from cutnode.contract.variants import variants
+from cutnode import Bits, PositionError, compiled, lowest_index, quoted, without_lowest
+from cutnode.cells import Grid, variants
 from cutnode.contract.verbs import NO_INDEX
 
 DECISIVE = True
@@ -31,7 +29,7 @@ STEPS = (
     *((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)),
 )
 CAPTURES = (0, 8), (0, 8), (0, 4), (4, 8), (8, 16), (6, 8)
-"""The steps with which each kind captures: queens, rooks and bishops any number of them."""
+"""The range of the steps with which each kind captures; queens, rooks and bishops repeat them."""
 FOURTH_ROW, END_ROWS = Bits(0xFF << 24), Bits(0xFF << 56 | 0xFF)
 
 NAMES = {n: f"mover {n}" for n in KINDS} | {n.lower(): f"other {n}" for n in KINDS}
@@ -43,7 +41,7 @@ LAYER_SIZES = tuple(4096 if one == two else 8192 for one, two in LAYERS)
 
 
 class Men(NamedTuple):
-    """A position: where the men of the mover and of the other are, and what they are."""
+    """A position: the squares and the kinds of the mover's man and the opponent's man."""
 
     mine: int = 9
     theirs: int = 54
@@ -61,7 +59,7 @@ def cell(position, index):
 
 @compiled
 def attacked(kind, square, other):
-    """The squares where a man captures; *other* is in its way."""
+    """Return the squares where a man captures; *other* blocks its lines."""
     found = Bits(0)
     for number in range(CAPTURES[kind][0], CAPTURES[kind][1]):
         right, up = STEPS[number]
@@ -76,7 +74,7 @@ def attacked(kind, square, other):
 
 @compiled
 def targets(position):
-    """The squares where the man of the mover can go."""
+    """Return the squares to which the mover's man can go."""
     theirs = Bits(1) << Bits(position.theirs)
     found = attacked(position.kind, position.mine, position.theirs)
     if found & theirs or position.kind != PAWN:

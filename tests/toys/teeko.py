@@ -1,11 +1,11 @@
-"""Teeko, the standard game: men are put and then go round for ever, unless somebody wins.
+"""Teeko, the standard game: men are placed, and then moved forever unless somebody wins.
 
-Rules: on a board of 5x5 cells the players put four men each in turn; then they move one to a
+Rules: on a board of 5x5 cells the players alternately place four men each; then they move one to a
 neighbouring cell, also diagonally.  Four in a row, or in a square of 2x2, win.  Values: 1 a win,
 -1 a loss.
 
-Boards are as the mover sees them, with an unused bit behind each row of five.  A move is 32 times
-the cell where a man was, 31 if it is put, and the cell where it comes to.
+Boards are seen by the mover, with an unused bit after each row of five.  A move is 32 times the
+man's cell (31 if it is placed) plus its destination.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from cutnode import Bits, PositionError, compiled, lowest_index, popcount, without_lowest
-from cutnode.contract.cells import Grid
+from cutnode.cells import Grid
 from toys.quixo import (
     canonical,
     canonical_move,
@@ -37,7 +37,7 @@ BOARD = Bits(sum(0b11111 << 6 * row for row in range(5)))
 
 
 class Position(NamedTuple):
-    """The men of the mover, and of the other."""
+    """A position: the mover's men and the opponent's men."""
 
     mine: Bits = Bits(0)
     theirs: Bits = Bits(0)
@@ -48,7 +48,7 @@ class Position(NamedTuple):
 
 @compiled
 def near(men):
-    """The cells around some men, and of the men themselves those beside another."""
+    """Return the neighbours of some men, which include men that stand next to each other."""
     across = men | (men << Bits(1)) | (men >> Bits(1))
     beside = ((men << Bits(1)) | (men >> Bits(1))) & BOARD
     return (beside | (across << Bits(6)) | (across >> Bits(6))) & BOARD
@@ -85,7 +85,7 @@ def play(position, move):
 
 @compiled
 def has_won(men):
-    """Four men in a row, or in a square."""
+    """Return whether four men form a row or a square."""
     for step in (1, 5, 6, 7):
         two = men & (men >> Bits(step))
         if two & (two >> Bits(2 * step)):

@@ -1,4 +1,4 @@
-"""A game as other libraries want it: two players, actions below a number, arrays to look at."""
+"""A game as other libraries expect it: two players, bounded actions, arrays to observe."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ from cutnode.search.board import given_position
 from cutnode.search.record import Record
 
 SAMPLE = 2000
-"""So many positions of random games tell how large the numbers of moves are."""
+"""The positions of random games from which the largest move is estimated."""
 
 FEW_ACTIONS = 256
-"""More than so many are rounded up to a power of two: the largest may not be in the sample."""
+"""The number of actions above which the estimate is rounded up to a power of two, as the sample may
+miss the largest move."""
 
 WORD_BITS = 64
 
@@ -36,10 +37,10 @@ Observation = npt.NDArray[np.float32]
 
 
 class Playing(Record):
-    """A game that is played by another library."""
+    """A game in progress that another library plays."""
 
     def __deepcopy__(self, memo: Any) -> Playing:
-        """Return a copy that goes on by itself; positions never change, and are shared."""
+        """Return an independent copy, which shares the immutable positions."""
         copy = Playing(self.positions[0], seed=self.seed, plies=self.plies)
         for name in ("positions", "steps", "sides", "_runs"):
             setattr(copy, name, list(getattr(self, name)))
@@ -47,10 +48,10 @@ class Playing(Record):
 
 
 class Exported:
-    """A game from a position on, for other libraries.
+    """A game from a given position, for other libraries.
 
-    Players are 0, who is to move in the first position, and 1.  Their actions are the numbers of
-    moves, below *actions*; by default a number that random games suggest.
+    The players are 0, who moves first, and 1.  Their actions are the numbers of moves, all below
+    *actions*; by default that bound is estimated from random games.
     """
 
     def __init__(self, game: Game | str | Any, actions: int | None = None):
@@ -61,32 +62,32 @@ class Exported:
         self.has_chance = defines(self.cls, "chance")
         self.longest = game_constant(self.cls, "MAX_PLIES", 512)
         self.most = 1.0 if is_decisive(self.cls) else value_limit(self.cls)
-        """No payment is further from zero."""
+        """The largest absolute value of a payoff."""
         if actions is None:
             self.actions = _actions(self.start)
         else:
-            self.actions = require_integer(actions, "the number of actions")
+            self.actions = require_integer(actions, "actions")
             if not 0 < self.actions <= NO_MOVE:
-                raise CutnodeError(f"there are 1..{NO_MOVE} actions, not {actions}")
+                raise CutnodeError(f"actions must be 1..{NO_MOVE}, got {actions}")
 
     def play(self, seed: int = 0) -> Playing:
-        """Return a new game, whose dice follow from *seed*."""
+        """Return a new game whose dice are seeded with *seed*."""
         return Playing(self.start, seed=seed)
 
     def legal(self, playing: Playing) -> list[int]:
-        """Return the legal actions, in order; none at the end, and where chance decides."""
+        """Return the legal actions in ascending order; none at the end or at a chance node."""
         if playing.ending():
             return []
         actions = sorted(legal_moves(playing.position))
         if actions and actions[-1] >= self.actions:
             raise CutnodeError(
                 f"{self.name} has move {actions[-1]}, not below actions={self.actions}: "
-                f"say how many there are"
+                f"set a larger number of actions"
             )
         return actions
 
     def payment(self, playing: Playing, player: int) -> float:
-        """Return what a player has at the end: 1, 0 or -1 if who wins is all that matters."""
+        """Return a player's payoff at the end: 1, 0 or -1 in a decisive game, else the value."""
         value = playing.value() if playing.ending() else 0.0
         if is_decisive(self.cls):
             value = math.copysign(1, value) if value else 0
@@ -94,7 +95,7 @@ class Exported:
 
     @functools.cached_property
     def most_outcomes(self) -> int:
-        """Outcomes of chance that a position of random games has at most."""
+        """The largest number of chance outcomes in a position of random games."""
         if not self.has_chance:
             return 0
         counts = (int(chance(position)) for position in _random_positions(self.start))
@@ -102,12 +103,12 @@ class Exported:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the greatest number of an observation."""
+        """The least and the greatest number in an observation."""
         return (0.0, 1.0) if self.observed == "cells" else (-math.inf, math.inf)
 
     @functools.cached_property
     def observed(self) -> str:
-        """What :meth:`observation` shows: ``cells``, or ``fields``; nothing if there is neither."""
+        """The content of :meth:`observation`: ``cells``, ``fields``, or "" if there is neither."""
         if board_of(self.cls):
             return "cells"
         numbers = (isinstance(value, int | float) for value in _fields(self.start).values())
@@ -119,24 +120,25 @@ class Exported:
         return self.observation(self.play()).shape
 
     def observation(self, playing: Playing) -> Observation:
-        """Return what is to be seen of a position.
+        """Return the observation of a position.
 
-        For a board, planes of its cells: one for each content that a cell can have, 1 where it has
-        it, and a last one of 1 if player 1 is to move.  A plane of a grid has its height and width,
-        of any other board a row of all cells.  Without a board, a row of the fields (a field of
-        ``Bits`` as 64 numbers, its lowest bit first), and a last number for the player to move.
+        For a board it is a stack of planes: one for each possible content of a cell, with 1 where a
+        cell has it, and a last plane filled with the number of the player to move.  The planes of a
+        grid have its height and width; the planes of any other board are rows of all its cells.
+        Without a board it is a row of the position's fields (``Bits`` as 64 numbers, lowest bit
+        first) and, last, the number of the player to move.
         """
         if self.observed == "cells":
             return _planes(playing)
         if self.observed == "fields":
             return _row(playing)
         raise CutnodeError(
-            f"{self.name} has nothing to observe: it declares no CELLS, and no fields of numbers"
+            f"{self.name} has nothing to observe: it has neither CELLS nor numeric fields"
         )
 
 
 def _planes(playing: Playing) -> Observation:
-    """Return the planes of a position's cells."""
+    """Return a position's cells as planes."""
     board = board_of(type(playing.position))
     assert board is not None
     contents = np.array(contents_of(playing.position))
@@ -149,7 +151,7 @@ def _planes(playing: Playing) -> Observation:
 
 
 def _row(playing: Playing) -> Observation:
-    """Return the fields of a position in a row."""
+    """Return a position's fields as a row."""
     parts = [_numbers(*field) for field in zip(*_typed(playing.position), strict=True)]
     return np.array([*(number for part in parts for number in part), playing.side], np.float32)
 
@@ -165,7 +167,7 @@ def _typed(position: Any) -> tuple[list[Any], list[Any]]:
     fields = _fields(position)
     try:
         kinds = list(field_kinds(type(position)))
-    except (GameError, AttributeError):  # rules in plain Python have fields of all types
+    except (GameError, AttributeError):  # in plain Python, fields can have any type
         kinds = [type(value) for value in fields.values()]
     return list(fields.values()), kinds
 
@@ -193,7 +195,7 @@ def _random_positions(start: Any) -> Iterator[Any]:
 
 
 def _actions(start: Any) -> int:
-    """Return a number above all moves of random games."""
+    """Return a bound above all moves seen in random games."""
     moves = (move for position in _random_positions(start) for move in legal_moves(position))
     count = max(moves, default=0) + 1
     return count if count <= FEW_ACTIONS else min(1 << (count - 1).bit_length(), NO_MOVE)

@@ -1,13 +1,13 @@
 """Games written for easyAI: ``easyai:my_file.py:MyGame``, ``easyai:easyAI.games:TicTacToe``.
 
-After the file or the module comes the name of a ``TwoPlayerGame``, or of any function that makes
-one of a list of two players.  A move is its place in ``possible_moves()``.  At the end of a game
-``lose()``, ``win()`` and the sign of ``scoring()`` say who has won, the first of them that says so,
-and before it ``scoring()`` is the estimate of the game, if it has these.
+The file or module is followed by the name of a ``TwoPlayerGame``, or of any function that makes one
+from a list of two players.  A move's number is its index in ``possible_moves()``.  At the end of a
+game, the first of ``lose()``, ``win()`` and the sign of ``scoring()`` to decide says who has won;
+before the end, ``scoring()`` is the evaluation.  A game may lack any of the three.
 
-Two positions are equal if all attributes of the game and of its players are.  A class may declare
-constants of the contract, such as ``MAX_MOVES`` or ``MAX_PLIES``, and ``REPEATS = True`` if play
-can come back to a position, which is then a draw.
+Two positions are equal if all attributes of the game and of its players are equal.  A class may
+declare constants of the contract, such as ``MAX_MOVES`` or ``MAX_PLIES``, and ``REPEATS = True`` if
+positions can repeat, which is then a draw.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ PREFIX = "easyai:"
 EXAMPLE = f"{PREFIX}my_file.py:MyGame"
 
 CONSTANTS = ("MAX_MOVES", "MAX_PLIES", "REPETITIONS", "PROFILE", "UNIT")
-"""What a class may declare."""
+"""The constants that a class may declare."""
 
 LEAVES = (bool, int, float, complex, str, bytes, type(None), type, FunctionType, MethodType)
-"""Values that never change."""
+"""The types whose values never change."""
 
 
 def adapted(name: str) -> ModuleType:
-    """Return the game that a class for easyAI makes; :class:`GameError` if it makes none."""
+    """Return the game for an easyAI class; :class:`GameError` if the class makes none."""
     extra("easyAI", "easyai", "games for easyAI need")
     source, _, called = name.rpartition(":")
     if not source or not called:
-        raise GameError(f"write where a game for easyAI is and what it is called: {EXAMPLE}")
+        raise GameError(f"an easyAI game needs a file or module, and a name, as in {EXAMPLE}")
     make = _named(source, called)
     module = sys.modules.get(f"{PREFIX}{name}")
     if module is None or module.Position.RULES.make is not make:
@@ -56,7 +56,7 @@ def adapted(name: str) -> ModuleType:
 
 
 def _named(source: str, called: str) -> Any:
-    """Return what a module or a file calls by a name."""
+    """Return the object with a name in a module or a file."""
     if source.endswith(".py"):
         module = module_of_file(Path(source))
     else:
@@ -77,7 +77,7 @@ def _is_game(value: Any) -> bool:
 
 
 class EasyAIRules(Rules):
-    """The rules of a game for easyAI."""
+    """The rules of an easyAI game."""
 
     players = ("player 1", "player 2")
 
@@ -102,14 +102,14 @@ class EasyAIRules(Rules):
             game = self.make([human(), human()])
         except Exception as error:
             raise GameError(
-                f"{self.name} makes no game of two players: {type(error).__name__}: {error}"
+                f"{self.name} cannot make a game for two players: {type(error).__name__}: {error}"
             ) from error
         needed = ("possible_moves", "make_move", "is_over")
         lacks = [name for name in needed if not hasattr(game, name)]
         if getattr(game, "current_player", None) not in (1, 2):
             lacks.append("current_player, 1 or 2")
         if lacks:
-            raise GameError(f"{self.name} makes no game for easyAI: it has no {lacks[0]}")
+            raise GameError(f"{self.name} does not make an easyAI game: it has no {lacks[0]}")
         return game
 
     def after(self, state: _State, step: int) -> _State:
@@ -145,14 +145,14 @@ class EasyAIRules(Rules):
 
 
 Copies = tuple[Callable[[Any], Any], Callable[[Any], Any]]
-"""What keeps a game, and what makes one of what was kept."""
+"""Two functions: one saves a game, and the other restores a game from what was saved."""
 
 
 class _State:
-    """A game as it is after a move, and what it then says.
+    """A game as it is after a move, with its verdict and its moves.
 
-    A game may change when it is asked whether it is over, or for its score.  So what the next
-    moves are made of is kept before it is asked anything.
+    ``is_over()`` and ``scoring()`` may change a game.  So the copy from which the next moves are
+    made is saved before either is called.
     """
 
     __slots__ = ("_kept", "_restore", "game", "moves", "value")
@@ -179,7 +179,7 @@ def _verdict(game: Any) -> int:
 
 
 def _copies(game: Any) -> Copies:
-    """Return how a game is copied: by ``pickle``, which takes a fifth of the time, if it can be."""
+    """Return how to copy a game: by ``pickle`` if possible, as that takes a fifth of the time."""
     cls: Any = type(game)
     if cls.copy is sys.modules["easyAI"].TwoPlayerGame.copy and not hasattr(cls, "__deepcopy__"):
         with contextlib.suppress(Exception):
@@ -193,9 +193,9 @@ def _copy(game: Any) -> Any:
 
 
 def _frozen(value: Any, within: tuple[int, ...] = ()) -> Hashable:
-    """Return what is equal only for values that are alike in all their parts.
+    """Return a key that is equal only for values that are equal in all their parts.
 
-    *within* are the objects that the value is a part of.
+    *within* has the ids of the objects that contain the value.
     """
     cls = type(value)
     if cls is int or cls is str:

@@ -1,14 +1,14 @@
 """Games of OpenSpiel: ``openspiel:breakthrough(rows=5,columns=4)``.
 
-A game is taken if two players move by turns, know everything, and win what the other loses, with
-dice or without.  Its moves are OpenSpiel's actions, and its values the returns for the player to
-move.
+A game must be a sequential zero-sum game of perfect information for two players, with or without
+dice.  Its moves are OpenSpiel's actions, and its values are the returns for the player to move.
 
-**Equal positions.**  A state of OpenSpiel may depend on all that was played: draws by repetition,
-counters of quiet moves, a history of boards.  Nothing that a game says of itself tells whether its
-text shows all of it.  So two positions are equal if the same steps led to them, except in the games
-of :data:`SHOWN`: there they are equal if they look alike after as many moves and outcomes of
-chance, and the same player is to move.  This finds transpositions, and makes proofs much shorter.
+**Equal positions.**  A state of OpenSpiel may depend on the whole history: draws by repetition,
+counters of quiet moves, earlier boards.  A game does not declare whether its text shows all of
+this.  So two positions are equal only if the same steps led to them, except in the games of
+:data:`SHOWN`: there they are equal if they look alike, with the same numbers of moves and chance
+outcomes played and the same player to move.  This finds transpositions, and makes proofs much
+shorter.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ SHOWN = frozenset(
         *("mancala", "mnk", "nim", "othello", "pentago", "pig", "tic_tac_toe", "y"),
     }
 )
-"""Games whose text, with the numbers of steps and the player to move, is all that matters."""
+"""Games whose future depends only on the text, the numbers of steps and the player to move."""
 
 IN_TENSOR = frozenset({"dots_and_boxes"})
-"""Those of them whose text leaves out what their observation tensor has: who owns a box."""
+"""Games of :data:`SHOWN` whose observation tensor has what the text lacks: who owns a box."""
 
 MOST_ROOM = 1 << 25
-"""The longest line of play is cut short where the moves of its positions would not fit so many."""
+"""The most moves to reserve room for along a line of play; longer lines are cut short."""
 
 PREFIX = "openspiel:"
 
@@ -49,7 +49,7 @@ EXAMPLE = f"{PREFIX}tic_tac_toe"
 def adapted(name: str) -> ModuleType:
     """Return the game that OpenSpiel calls *name*, which may have parameters.
 
-    :class:`GameError` if there is none, or if it is of a kind that no search is for.
+    :class:`GameError` if there is none, or if no search here supports its kind.
     """
     game = _load(name)
     module = sys.modules.get(_name(game))
@@ -60,14 +60,14 @@ def adapted(name: str) -> ModuleType:
 
 
 def _load(name: str) -> Any:
-    """Return OpenSpiel's own object of a game."""
+    """Return OpenSpiel's own object for a game."""
     pyspiel = extra("pyspiel", "openspiel", "games of OpenSpiel need")
     short = name.partition("(")[0]
     if short.startswith("python_"):
         importlib.import_module("open_spiel.python.games")
     names = pyspiel.registered_names()
     if not short:
-        raise GameError(f"write which game of OpenSpiel, as in {EXAMPLE}")
+        raise GameError(f"an OpenSpiel game needs a name, as in {EXAMPLE}")
     if short not in names:
         known = f"it has {', '.join(names)}"
         raise GameError(f"OpenSpiel has no game {quoted(short)}{nearest(short, names, known)}")
@@ -78,32 +78,32 @@ def _load(name: str) -> Any:
 
 
 def _name(game: Any) -> str:
-    """Return what the engine calls a game, with the parameters that are not the usual ones."""
+    """Return the engine's name for a game, with the parameters that differ from the defaults."""
     return PREFIX + str(game).removesuffix("()")
 
 
 def _require_searchable(game: Any) -> None:
-    """:class:`GameError` that says why no search is for a game of OpenSpiel."""
+    """Raise :class:`GameError`, with the reason, if no search here supports a game of OpenSpiel."""
     kind = game.get_type()
     limit = max(abs(game.min_utility()), abs(game.max_utility()))
     for is_wrong, reason in (
         (kind.dynamics != kind.Dynamics.SEQUENTIAL, "players move at the same time"),
         (
             kind.information != kind.Information.PERFECT_INFORMATION,
-            "players do not know everything",
+            "it is a game of imperfect information",
         ),
         (game.num_players() != 2, f"it has {game.num_players()} players, not 2"),
         (
             kind.chance_mode == kind.ChanceMode.SAMPLED_STOCHASTIC,
-            "it does not say how likely the outcomes of chance are",
+            "it does not give the probabilities of chance outcomes",
         ),
-        (kind.reward_model != kind.RewardModel.TERMINAL, "it pays before the end"),
+        (kind.reward_model != kind.RewardModel.TERMINAL, "it has rewards before the end"),
         (
             kind.utility not in (kind.Utility.ZERO_SUM, kind.Utility.CONSTANT_SUM)
             or game.utility_sum() != 0,
-            "what one player wins the other does not lose",
+            "it is not a zero-sum game",
         ),
-        (not limit <= MAX_VALUE, f"its returns go up to {limit:g}, beyond {MAX_VALUE}"),
+        (not limit <= MAX_VALUE, f"its returns reach {limit:g}, more than {MAX_VALUE}"),
         (
             game.num_distinct_actions() > NO_MOVE,
             f"it has {game.num_distinct_actions()} actions, more than {NO_MOVE}",
@@ -114,7 +114,7 @@ def _require_searchable(game: Any) -> None:
 
 
 class OpenSpielRules(Rules):
-    """The rules of a game of OpenSpiel."""
+    """The rules of an OpenSpiel game."""
 
     players = ("player 0", "player 1")
 
@@ -157,7 +157,7 @@ class OpenSpielRules(Rules):
         if self.has_chance:
             return value
         raise ContractError(
-            f"{self.name} cannot be searched: a return of {value:g} is not a whole number"
+            f"{self.name} cannot be searched: returns must be whole numbers, got {value:g}"
         )
 
     def odds(self, state: Any) -> list[tuple[int, float]]:
@@ -178,13 +178,13 @@ class OpenSpielRules(Rules):
 
 
 def _longest(game: Any, has_chance: bool) -> int:
-    """Return the longest line of play, chance included."""
+    """Return the length of the longest line of play, including chance outcomes."""
     moves: int = game.max_game_length()
     if not has_chance:
         return moves
     try:
         return moves + int(game.max_chance_nodes_in_history())
-    except Exception:  # rules in Python need not say so
+    except Exception:  # games written in Python need not define it
         return 2 * moves + 1
 
 

@@ -1,9 +1,9 @@
-"""A game of the contract, made of the states of another library.
+"""A game of the contract, built on the states of another library.
 
-A library says by :class:`Rules` what its states are; :func:`adapted_game` makes a module of them
-that is a game in plain Python, with every verb that those rules have a meaning for.  Its positions
-hold a state that nobody else has, and the steps (moves, and outcomes of chance) that led there.
-They are written as these steps, and read by playing them.
+:class:`Rules` describes the states of a library.  From it, :func:`adapted_game` makes a module that
+is a game in plain Python, with every verb that the rules support.  A position owns its state, and
+has the steps (moves and outcomes of chance) that led there.  Its text is the list of these steps,
+and parsing that text replays them.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from cutnode.contract.loading import load_game
 from cutnode.contract.text import quoted
 
 START = "start"
-"""The text of the first position, which no step leads to."""
+"""The text of the first position, which has no steps."""
 
 TERMINAL_CODES = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Rules(ABC):
-    """The rules of a game over the states of another library, which they never change.
+    """The rules of a game in terms of another library's states, which they never change.
 
-    A *step* is the number of a move, or of an outcome where chance decides.
+    A *step* is the number of a move, or of an outcome at a chance node.
     """
 
     name: str
-    """What :func:`cutnode.contract.loading.load_game` calls the game."""
+    """The game's name for :func:`cutnode.contract.loading.load_game`."""
     about: str
-    """The game in a line."""
+    """A description of the game in one line."""
     constants: dict[str, Any]
-    """What the contract lets a game declare: ``MAX_MOVES``, ``VALUE_LIMIT`` and others."""
+    """The constants of the contract that the game declares, such as ``MAX_MOVES``."""
     players: tuple[str, str]
-    """How messages name the players."""
+    """The names of the players in messages."""
     has_chance = False
     has_estimates = False
     can_repeat = False
-    """Whether play can come back to a position, which is then a draw."""
+    """Whether positions can repeat, which is then a draw."""
 
     @abstractmethod
     def start(self) -> Any:
@@ -55,18 +55,18 @@ class Rules(ABC):
 
     @abstractmethod
     def moves(self, state: Any) -> list[int]:
-        """Return the legal moves, where a player moves."""
+        """Return the legal moves of a state in which a player is to move."""
 
     @abstractmethod
     def mover(self, state: Any) -> int | None:
-        """Return the player to move, 0 or 1; None where nobody moves: at chance, and at the end."""
+        """Return the player to move, 0 or 1; None at a chance node and at the end."""
 
     @abstractmethod
     def value(self, state: Any, player: int) -> float | None:
-        """Return the value of a finished game for a player, or None while it goes on."""
+        """Return the value of a finished game for a player; None while the game is not over."""
 
     def odds(self, state: Any) -> list[tuple[int, float]]:
-        """Return the outcomes of chance and their probabilities; none where it does not decide."""
+        """Return the outcomes at a chance node with their probabilities; else none."""
         return []
 
     def estimate(self, state: Any) -> int:
@@ -75,7 +75,7 @@ class Rules(ABC):
 
     @abstractmethod
     def identity(self, state: Any, steps: tuple[int, ...]) -> Hashable:
-        """Return what is equal only for states that have the same future."""
+        """Return a key that is equal only for states with the same future."""
 
     @abstractmethod
     def text(self, state: Any, step: int) -> str:
@@ -87,9 +87,9 @@ class Rules(ABC):
 
 
 class StatePosition:
-    """A position: a state of another library that never changes.
+    """A position: a state of another library, never modified.
 
-    Positions are equal if the rules say that their states have the same future.
+    Positions are equal if their rules give their states the same identity.
     """
 
     __slots__ = ("_hash", "_identity", "mover", "state", "steps")
@@ -97,11 +97,11 @@ class StatePosition:
     RULES: ClassVar[Rules]
 
     state: Any
-    """The library's own object.  To change it is to break the position: take a copy."""
+    """The library's own object; changing it would break the position, so take a copy."""
     steps: tuple[int, ...]
-    """The numbers of the moves and outcomes of chance that led here."""
+    """The numbers of the moves and chance outcomes that led here."""
     mover: int
-    """The player to move; where nobody moves, the opponent of the one who moved last."""
+    """The player to move; if no player is to move, the opponent of the last mover."""
 
     _identity: Hashable
     _hash: int | None
@@ -114,7 +114,7 @@ class StatePosition:
         put(self, "_hash", None)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"positions do not change: {name} cannot be set")
+        raise AttributeError(f"positions are immutable: {name} cannot be set")
 
     def _known_by(self) -> Hashable:
         if self._hash is None:
@@ -161,7 +161,7 @@ def _position_after(name: str, steps: tuple[int, ...]) -> Any:
 
 
 def adapted_game(rules: Rules) -> ModuleType:
-    """Return the game of some rules: a module that is known by their name from now on."""
+    """Return a game with these rules: a module, registered in ``sys.modules`` by their name."""
     first = rules.start()
     space = {"__slots__": (), "__module__": rules.name, "RULES": rules, **rules.constants}
     position = type("Position", (StatePosition,), space)
@@ -230,7 +230,7 @@ def reversible(position: Any, child: Any) -> bool:
 
 
 def position_text(position: Any) -> str:
-    """The steps from the start, or ``start``."""
+    """Return the steps from the start, or ``start`` if there are none."""
     before = type(position)(position.RULES.start())
     texts = []
     for step in position.steps:
@@ -244,7 +244,7 @@ def move_text(position: Any, move: int) -> str:
 
 
 def parse_move(position: Any, text: str) -> int:
-    """The move of a text, as the library writes it, or of a number."""
+    """Return the move for a text, as the library writes it, or for a number."""
     return _step({} if position.RULES.odds(position.state) else _texts(position), text)
 
 
@@ -266,7 +266,7 @@ def describe(position: Any, value: float) -> str:
 
 
 def _read(position: Any, text: str) -> Any:
-    """Return the position after the steps of a text."""
+    """Return the position after the steps in a text."""
     words = text.split()
     for number, word in enumerate([] if words == [START] else words, 1):
         try:
@@ -277,7 +277,7 @@ def _read(position: Any, text: str) -> Any:
 
 
 def _step(steps: Mapping[int, str], text: str) -> int:
-    """Return the step that a text means."""
+    """Return the step that a text names."""
     known = {word: step for step, word in steps.items()}
     word = _one_word(text)
     if word in known:
@@ -290,7 +290,7 @@ def _step(steps: Mapping[int, str], text: str) -> int:
 
 @functools.lru_cache(5000)
 def _texts(position: Any) -> Mapping[int, str]:
-    """Return the texts of all legal steps, each one word and no two the same."""
+    """Return the texts of all legal steps, each a single word and all distinct."""
     rules, state = position.RULES, position.state
     if rules.value(state, position.mover) is not None:
         return {}
@@ -306,5 +306,5 @@ def _texts(position: Any) -> Mapping[int, str]:
 
 
 def _one_word(text: str) -> str:
-    """Return a text as a position has it, whose steps stand between blanks: ``take_3,pile_1``."""
+    """Return a text as a single word, for texts of positions: ``take_3,pile_1``."""
     return re.sub(r"[\s;]+", "_", re.sub(r",\s+", ",", text).strip(" \t\r\n;"))

@@ -20,7 +20,7 @@ Chances = list[tuple[int, float]]
 
 
 def registered(exported: Exported) -> Any:
-    """Return the OpenSpiel game of a game; OpenSpiel finds it by its name from now on."""
+    """Return the OpenSpiel version of a game, and register it by its name."""
     kind = pyspiel.GameType(
         short_name=_short_name(exported),
         long_name=exported.name,
@@ -75,7 +75,7 @@ def registered(exported: Exported) -> Any:
 
 
 def _short_name(exported: Exported) -> str:
-    """Return the name by which OpenSpiel knows a game, of letters, digits and ``_``."""
+    """Return the game's name in OpenSpiel, made of letters, digits and ``_``."""
     name = PREFIX + re.sub(r"\W+", "_", exported.name).strip("_")
     if exported.from_start:
         return name
@@ -83,7 +83,7 @@ def _short_name(exported: Exported) -> str:
 
 
 class CutnodeState(pyspiel.State):
-    """A state of a game: the game so far."""
+    """A state: the game played so far."""
 
     def __init__(self, game: Any, exported: Exported):
         super().__init__(game)
@@ -125,11 +125,11 @@ class CutnodeState(pyspiel.State):
 
 
 class Observer:
-    """What is to be seen of a state, as ``open_spiel.python.observation`` wants it."""
+    """An observer of states, as ``open_spiel.python.observation`` expects it."""
 
     def __init__(self, exported: Exported, params: Any):
         if params:
-            raise ValueError(f"observations have no parameters, not {params}")
+            raise ValueError(f"observations take no parameters, got {params}")
         self.exported = exported
         shape = exported.shape if exported.observed else (0,)
         self.tensor = np.zeros(int(np.prod(shape)), np.float32)

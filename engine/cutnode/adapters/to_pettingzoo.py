@@ -1,4 +1,4 @@
-"""A game as a PettingZoo environment, whose two agents act by turns (AEC)."""
+"""A game as a PettingZoo environment whose two agents act one at a time (AEC)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ class Environment(AECEnv):
     def __init__(self, exported: Exported, render_mode: str | None = None):
         super().__init__()
         if render_mode is not None and render_mode not in RENDER_MODES:
-            raise CutnodeError(f"the render mode is 'ansi' or None, not {quoted(str(render_mode))}")
+            raise CutnodeError(
+                f"render_mode must be 'ansi' or None, got {quoted(str(render_mode))}"
+            )
         self.exported = exported
         self.render_mode = render_mode
         self.metadata = {
@@ -45,15 +47,15 @@ class Environment(AECEnv):
         self.playing = exported.play()
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return what an agent can observe."""
+        """Return the observation space of an agent."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return what an agent can do."""
+        """Return the action space of an agent."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a game; without a *seed* its dice are those of no game before."""
+        """Begin a game; without a *seed*, its dice differ from every earlier game's."""
         self._dice = self._dice + 1 if seed is None else seed
         self.playing = self.exported.play(self._dice)
         self.agents = list(AGENTS)
@@ -65,14 +67,14 @@ class Environment(AECEnv):
         self._settle()
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return what an agent sees; moves are for the one to move only."""
+        """Return an agent's observation; only the agent to move has legal actions."""
         mask = np.zeros(self.exported.actions, np.int8)
         if agent == self.agent_selection:
             mask[self.exported.legal(self.playing)] = 1
         return {"observation": self.exported.observation(self.playing), "action_mask": mask}
 
     def step(self, action: Any) -> None:
-        """Play the move of an agent; one that is not legal is an error, and changes nothing."""
+        """Play an agent's move; an illegal one is an error, and changes nothing."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -83,7 +85,7 @@ class Environment(AECEnv):
         self._accumulate_rewards()
 
     def _settle(self) -> None:
-        """Throw the dice, and see who is to move, or how the game has ended."""
+        """Roll the dice, and determine who is to move, or how the game ended."""
         while self.playing.is_chance():
             self.playing.draw()
         self.agent_selection = AGENTS[self.playing.side]
@@ -97,11 +99,11 @@ class Environment(AECEnv):
             ended.update(dict.fromkeys(AGENTS, True))
 
     def render(self) -> str | None:
-        """Return the board, if the environment was made to."""
+        """Return the board, if the environment has a render mode."""
         if self.render_mode is None:
-            gymnasium.logger.warn("an environment is drawn with render_mode='ansi'")
+            gymnasium.logger.warn("rendering needs render_mode='ansi'")
             return None
         return board(self.playing.position)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close the environment, which holds no resources."""

@@ -1,18 +1,18 @@
 """Batches: thousands or millions of positions, solved or searched on all cores.
 
-Threads take spans of positions from a common queue, large ones at first and small ones at the
-end, and each runs one compiled loop over a span.  What is done goes into a journal, so that a
-batch whose process was killed goes on where it was, and into arrays, of which files are
-written: Parquet, or JSON lines.
+Threads take spans of positions from a common queue, large spans first and small ones at the end,
+and each thread runs one compiled loop over a span.  Results go into arrays, which can be written
+as Parquet or JSON Lines, and into a journal, so that a batch whose process was killed resumes
+where it was.
 
-*Cold*, each position starts from nothing.  Then all that is found, node counts included, is the
-same whatever was done before a batch was resumed, and whatever the number of threads as long as
-each has a part of the table of the same size; only times differ.  Else proofs build on what was
-found of other positions, in a table that threads share: values are exact all the same, nodes are
-fewer where positions are similar, and depend on what came first.
+In a *cold* batch each position starts with empty tables.  Then all results, node counts included,
+are reproducible: they depend neither on where a batch was interrupted nor, as long as each
+thread's part of the table has the same size, on the number of threads; only times differ.
+Otherwise proofs reuse entries from other positions, in a table that threads share: values are
+still exact, but similar positions take fewer nodes, and node counts depend on the order.
 
-:func:`run_batch` is all of that; :func:`search_many` searches some positions in a call of
-compiled code for each thread, and keeps no journal.
+:func:`run_batch` does all of this; :func:`search_many` searches some positions with one call of
+compiled code per thread, and keeps no journal.
 """
 
 from cutnode.batches.books import build_book

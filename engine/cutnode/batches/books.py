@@ -1,6 +1,6 @@
-"""Building a book: the first positions of a game, and what is proven of them.
+"""Building a book: the first positions of a game, with their proven values or bounds.
 
-Only positions with the most moves are solved, as a batch; the values of all others follow from
+Only the positions of the last ply are solved, as a batch; the values of all others follow from
 their children.
 """
 
@@ -28,25 +28,25 @@ from cutnode.search.solving import require_batches
 from cutnode.storage.books import Book
 
 EXPANDED_AT_ONCE = 4096
-"""So many positions are expanded at a time."""
+"""The number of positions that are expanded at a time."""
 
 
 @dataclass
 class _Level:
-    """The positions after so many moves, each class once, in the order of their keys."""
+    """The positions after a number of plies, one for each symmetry class, ordered by key."""
 
     positions: Packed
     keys: Any
     counts: Any = None
-    """How many children each has, and of each child:"""
+    """The number of children of each position."""
     children: Any = None
-    """its key,"""
+    """The key of each child."""
     played: Any = None
-    """the move to it in the canonical frame,"""
+    """The move to each child, in the canonical frame."""
     again: Any = None
-    """and whether the same player moves again."""
+    """Whether the same player moves again in each child."""
     values: Any = None
-    """The value of a position that has no children: the game is over."""
+    """The value of each position without children, where the game is over."""
     lower: Any = None
     upper: Any = None
     bests: Any = None
@@ -60,28 +60,28 @@ def build_book(
     weak: bool = False,
     **options: Unpack[JobKeywords],
 ) -> tuple[Book, str]:
-    """Build a book of the positions after at most *plies* moves; say also why it ended.
+    """Build a book of the positions after at most *plies* moves; return it and why it ended.
 
-    It is done, or was stopped.  *game* is a game or its name; the first
-    position is its start, or *start*.  Those after just so
-    many moves are solved by :func:`cutnode.run_batch`: *journal*, *threads*, *table*, *stop*
-    and *progress* are as there, and *nodes* and *seconds* limit each of them; what is not proven
-    has bounds.  *weak* asks only for the winner, which gives bounds, too.
+    The reason is ``done``, ``stopped`` or ``interrupted``.  *game* is a game or its name; the first
+    position is its start, or *start*.  The positions after exactly *plies* moves are solved by
+    :func:`cutnode.run_batch`, which takes *journal*, *threads*, *table*, *stop* and *progress*;
+    *nodes* and *seconds* limit each position, and unproven positions get bounds.  *weak* finds
+    only the winner, and therefore also bounds.
     """
     require_keywords("build_book", options, sorted(JobKeywords.__optional_keys__))
     if require_integer(plies, "a number of plies") < 0:
-        raise CutnodeError(f"a book has 0 plies or more, not {plies}")
+        raise CutnodeError(f"plies must be at least 0, got {plies}")
     cls = class_of(game)
     require_batches(cls)
     first = coerce(given_position(game if start is None else start))
     if type(first) is not cls:
-        raise GameError(f"a book of {game_name(cls)} does not begin at {first!r}")
+        raise GameError(f"start must be a position of {game_name(cls)}, got {first!r}")
     levels = [_Level(Packed.of([first]), keys_of(Packed.of([first]))[0])]
     while len(levels) <= plies and len(levels[-1].positions):
         levels.append(_after(levels[-1]))
     reason = "done"
     if not len(levels[-1].positions):
-        levels.pop()  # all games were over before
+        levels.pop()  # all games have ended by then
         _infer(levels[-1], None)
     else:
         result = run_batch(levels[-1].positions, cold=False, weak=weak, **options)
@@ -93,7 +93,7 @@ def build_book(
 
 
 def _expand(level: _Level) -> Packed:
-    """Find the children of all positions of a level."""
+    """Find and return the children of all positions of a level."""
     example = level.positions.example
     cls = type(example)
     most, each = game_constant(cls, "MAX_MOVES", 256), words_each(cls)
@@ -124,17 +124,17 @@ def _expand(level: _Level) -> Packed:
 
 
 def _after(level: _Level) -> _Level:
-    """Return the level after another."""
+    """Return the next level."""
     children = _expand(level)
     keys, firsts = np.unique(level.children, return_index=True)
     return _Level(children.chosen(firsts), keys)
 
 
 def _take(level: _Level, rows: Any, weak: bool) -> None:
-    """Take what a batch found of a level."""
+    """Set the bounds and best moves of a level from the rows of a batch."""
     limit = most_value(level.positions.example)
     level.lower, level.upper = rows["lower"].astype(np.int64), rows["upper"].astype(np.int64)
-    if weak:  # a win or a loss says no more than the sign
+    if weak:  # a weak win or loss gives only the sign of the value
         level.upper[level.upper == 1] = limit
         level.lower[level.lower == -1] = -limit
     level.bests = rows["move"].astype(np.int64)
@@ -145,7 +145,7 @@ def _take(level: _Level, rows: Any, weak: bool) -> None:
 
 
 def _infer(level: _Level, below: _Level | None) -> None:
-    """Infer bounds and best moves from those of the next level; None where all games are over."""
+    """Infer the bounds and best moves of a level from the next; None if all its games are over."""
     level.lower, level.upper = level.values.copy(), level.values.copy()
     level.bests = np.full(len(level.values), NO_MOVE, np.int64)
     going = np.flatnonzero(level.counts)
@@ -158,7 +158,7 @@ def _infer(level: _Level, below: _Level | None) -> None:
     starts = np.cumsum(counts) - counts
     level.lower[going] = np.maximum.reduceat(lower, starts)
     level.upper[going] = np.maximum.reduceat(upper, starts)
-    # The first of the moves with the best lower bound, and of these with the best upper one.
+    # The first move with the best lower bound and, among equals, the best upper bound.
     worth = lower * (4 * INFINITE) + upper
     is_best = worth == np.repeat(np.maximum.reduceat(worth, starts), counts)
     firsts = np.minimum.reduceat(np.where(is_best, np.arange(len(worth)), len(worth)), starts)
@@ -166,7 +166,7 @@ def _infer(level: _Level, below: _Level | None) -> None:
 
 
 def _bound(levels: list[_Level]) -> Book:
-    """Return a book of all levels; a position of several is taken from the first."""
+    """Return a book of all levels; a position in several levels is taken from the first."""
     example = levels[0].positions.example
     keys, firsts = np.unique(np.concatenate([level.keys for level in levels]), return_index=True)
     lower = np.concatenate([level.lower for level in levels])[firsts]

@@ -1,4 +1,4 @@
-"""Batches by other engines than alpha-beta: threads that ask an engine about one position each."""
+"""Batches by engines other than alpha-beta: each thread asks an engine about one position."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from cutnode.search.spans import SpanWorker
 class EngineWorker(SpanWorker):
     """One thread of a batch, with an engine of its own.
 
-    *ask* is a method of the engine, with the *limits* of a position.  *cold*: each position starts
-    from nothing.
+    It solves or searches, as *task* says, with *limits* for each position.  *cold*: each position
+    starts with an empty table or tree.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ def engine_workers(
     *,
     cold: bool,
 ) -> list[EngineWorker]:
-    """Return workers that share *table* MiB, of engines that *options* name."""
+    """Return workers with the engine that *options* name, which share *table* MiB."""
     cls: Any = type(positions.example)
     given = dict(options)
     each = max(1, table // threads)
@@ -108,7 +108,7 @@ def engine_workers(
         limits = {name: given.pop(name) for name in names if name in given}
         engine = given["engine"]
         if engine == "auto" and limits.get("seconds") is None:
-            raise CutnodeError("engine=auto needs a limit of seconds: its trial takes a part")
+            raise CutnodeError("engine=auto needs a limit of seconds, for its trial takes a share")
         if not any(limits.values()):
             raise CutnodeError(f"a batch by {engine} needs a limit: playouts, nodes or seconds")
         parts = 2 if engine == "auto" else 1

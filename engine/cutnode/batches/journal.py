@@ -1,19 +1,19 @@
-"""A journal: a file of records that survives whatever ends the process that writes it.
+"""A journal: a file of records that survives the death of the process that writes it.
 
-A journal belongs to one job, which its header describes; records are only added at the end,
-each in one call of the system and with a checksum.  A process that is killed loses the record
-that it was writing, and a computer that fails the last seconds.  A journal that is opened again
-for the same job gives all complete records back.
+A journal belongs to one job, which its header describes.  Records are only appended, each in one
+system call and with a checksum.  A killed process loses at most the record that it was writing;
+a crash of the computer may lose the last seconds.  Opening a journal again for the same job
+returns all complete records.
 
-The file, all numbers in little-endian order::
+The file, with all numbers in little-endian order::
 
     "cutnode journal\\n"   the kind of file
     2 words of 32 bits    the length of the header, and its CRC-32
-    the header            JSON: what the job is, and the version of this format
+    the header            JSON: the job, and the version of this format
     for each record:
-        4 bytes           a mark, by which the next record is found behind a damaged one
+        4 bytes           a mark, by which the next record is found after a damaged one
         2 words           the length of the record, and the CRC-32 of length and record
-        the record        bytes, which the owner understands
+        the record        bytes, whose meaning is up to the owner
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ MARK = b"\xc7\xf1Rj"
 FRAME = struct.Struct("<4sII")
 
 SYNC_SECONDS = 2.0
-"""Records are on the disk, and not only with the operating system, so many seconds later."""
+"""The least interval between two calls of fsync, in seconds."""
 
 
 class Journal:
     """The journal of a job, open for more records.
 
-    *about* says what the job is, in plain data that JSON holds: all that its records depend on.
-    *take* is called with each complete record that the file holds already.  A journal that is
-    not there is made.  One thread at a time may open it; several may append.
+    *about* describes the job as JSON data: everything that its records depend on.  *take* is
+    called with each complete record already in the file.  A missing file is created.  Only one
+    journal may have the file open at a time; several threads may append to it.
 
-    :class:`CutnodeError` if the file is not a journal, is one of another job (which says how it
-    differs), is in use, or cannot be written.
+    :class:`CutnodeError` if the file is not a journal, belongs to another job (the message says
+    how it differs), is in use, or cannot be written.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Journal:
         self.damaged = 0
         """The bytes of damaged records that were skipped when the file was opened."""
         self.restored = 0
-        """The records that it held."""
+        """The records that the file held when it was opened."""
         self._lock = threading.Lock()
         self._synced = time.monotonic()
         self._dirty = False
@@ -80,13 +80,13 @@ class Journal:
 
     def _open(self, about: Mapping[str, Any], take: Callable[[bytes], None] | None) -> None:
         if not lock(self._file):
-            raise self._broken("is in use: another batch writes it")
+            raise self._broken("is in use: another batch is writing to it")
         front = header(KIND, about)
         start = b""
         while more := self._file.read(len(front) - len(start)):
             start += more
         if os.fstat(self._file.fileno()).st_size == len(start) < len(front):
-            if front.startswith(start):  # new, or ended in the middle of its header
+            if front.startswith(start):  # new, or truncated within its header
                 self._end = 0
                 self._write(front)
                 return
@@ -102,14 +102,14 @@ class Journal:
         self._file.truncate(self._end)
 
     def _check(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-        """Check that the header that was found is that of this job."""
+        """Raise :class:`ValueError` if the header found in the file belongs to another job."""
         for name in sorted({*found, *wanted}):
             if found.get(name) != wanted.get(name):
                 was, now = (quoted(str(of.get(name))) for of in (found, wanted))
-                raise ValueError(f"belongs to another job: there {name} is {was}, not {now}")
+                raise ValueError(f"belongs to another job: its {name} is {was}, not {now}")
 
     def _restore(self, data: mmap.mmap, take: Callable[[bytes], None] | None) -> None:
-        """Give the complete records to *take*; the end of the last becomes the end of the file."""
+        """Pass the complete records to *take*; the file will end after the last of them."""
         at = self._end
         while 0 <= at < len(data):
             record = _record_at(data, at)
@@ -124,7 +124,7 @@ class Journal:
                 take(record)
 
     def append(self, record: bytes) -> None:
-        """Add a record.  It survives this process at once, and the computer in a moment."""
+        """Append a record, which survives a kill of this process; :meth:`sync` puts it on disk."""
         check = zlib.crc32(record, zlib.crc32(struct.pack("<I", len(record))))
         with self._lock:
             self._write(FRAME.pack(MARK, len(record), check) + record)
@@ -141,7 +141,7 @@ class Journal:
         self._dirty = True
 
     def sync(self, *, now: bool = False) -> None:
-        """Bring the records to the disk, if the last time was some seconds ago, or *now*."""
+        """Flush the records to disk, if *now* or if the last flush was some seconds ago."""
         if not self._dirty or not (now or time.monotonic() - self._synced >= SYNC_SECONDS):
             return
         self._dirty = False
@@ -152,7 +152,7 @@ class Journal:
         self._synced = time.monotonic()
 
     def close(self) -> None:
-        """Bring all records to the disk, and let others open the journal."""
+        """Flush all records to disk, and close the file so that others can open it."""
         if not self._file.closed:
             self.sync(now=True)
             self._file.close()
@@ -168,7 +168,7 @@ class Journal:
 
 
 def _record_at(data: mmap.mmap, at: int) -> bytes | None:
-    """Return the record that begins at a place, if a complete one does."""
+    """Return the complete record that begins at an offset; None if there is none."""
     start = at + FRAME.size
     if start > len(data):
         return None

@@ -1,4 +1,4 @@
-"""The results of a batch, as arrays and as files: Parquet, or JSON lines."""
+"""The results of a batch, as arrays and as files: Parquet or JSON Lines."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ SOLVED = np.dtype(
     [
         ("lower", "<i4"),
         ("upper", "<i4"),
-        ("move", "<i4"),  # NO_MOVE where none was asked for, or the game is over
+        ("move", "<i4"),  # NO_MOVE if not wanted, or if the game is over
         ("reason", "<i4"),
         ("nodes", "<i8"),
         ("seconds", "<f8"),
     ]
 )
-"""The row of a position that was solved."""
+"""The row of a solved position."""
 
 FOUND = np.dtype(
     [
@@ -48,15 +48,16 @@ FOUND = np.dtype(
         ("nodes", "<i8"),
     ]
 )
-"""The row of a position that was searched."""
+"""The row of a searched position."""
 
 ROWS = {"solve": SOLVED, "search": FOUND}
 
 
 def row_dtype(cls: Any, task: str, engine: str = "alphabeta") -> np.dtype[Any]:
-    """Return the row of a position of a class: with the root moves, where playouts may be played.
+    """Return the dtype of the rows of a batch.
 
-    Their scores are not rounded.  After the moves of a position there are some without visits.
+    Rows of engines that may play playouts also have the root moves, and scores that are not
+    rounded.  The arrays of root moves are padded with ``NO_MOVE`` and without visits.
     """
     if task == "solve" or engine == "alphabeta":
         return ROWS[task]
@@ -67,18 +68,18 @@ def row_dtype(cls: Any, task: str, engine: str = "alphabeta") -> np.dtype[Any]:
             ("value", "<f8"),
             *found,
             ("playouts", "<i8"),
-            ("win_rate", "<f8"),  # NaN if it is none
-            ("root_moves", "<i4", (most,)),  # the best first, and then NO_MOVE
+            ("win_rate", "<f8"),  # NaN without playouts
+            ("root_moves", "<i4", (most,)),  # the best first; padded with NO_MOVE
             ("visits", "<i8", (most,)),
-            ("values", "<f8", (most,)),  # of the root moves as scores, NaN without playouts
+            ("values", "<f8", (most,)),  # scores of the root moves; NaN without playouts
         ]
     )
 
 
 def require_whole_scores(cls: type) -> None:
-    """:class:`GameError` if scores of the game of a class are no integers, which rows have."""
+    """Raise :class:`GameError` for a game of chance, whose scores are not integers as in rows."""
     if defines(cls, "chance"):
-        raise GameError(f"{game_name(cls)} has chance: batches are for games without")
+        raise GameError(f"{game_name(cls)} is a game of chance: batches are for other games")
 
 
 REASONS = {
@@ -88,16 +89,16 @@ REASONS = {
     PLAYOUTS: "playout limit",
 }
 READ_APART = {"move", "reason", "win_rate", "root_moves", "visits", "values"}
-"""Fields of rows that files have in another form."""
+"""The fields of rows that files store in another form."""
 
 CODES = {text: code for code, text in REASONS.items()}
 
 
 CHECKSUM = "checksum"
-"""The key of the checksum of a line of JSON."""
+"""The key of the checksum of a JSON line."""
 
 INSTEAD = ", or write .jsonl"
-"""What one can do without pyarrow."""
+"""The alternative to installing pyarrow, for its error message."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,26 +114,26 @@ class BatchResult(Tabular):
     weak: bool
     seconds: float
     reason: str
-    """Why the batch ended: done, stopped, or interrupted."""
+    """Why the batch ended: ``done``, ``stopped`` or ``interrupted``."""
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @property
     def done(self) -> Any:
-        """The positions that had their turn, as flags; of others nothing is known."""
+        """Flags of the positions that were processed; nothing is known of the others."""
         return self.rows["reason"] != CALLED
 
     @property
     def proven(self) -> Any:
-        """The values that are proven, as flags."""
+        """Flags of the positions whose value is proven."""
         if self.task == "search":
             return self.rows["proven"]
         return self.rows["lower"] == self.rows["upper"]
 
     @property
     def values(self) -> Any:
-        """The value for the mover: what was proven, else 0; or the score of a search."""
+        """The values for the mover: proven values, 0 where unproven; or the scores of searches."""
         if self.task == "search":
             return self.rows["value"]
         return np.where(self.proven, self.rows["lower"], 0)
@@ -144,11 +145,11 @@ class BatchResult(Tabular):
 
     @property
     def nodes(self) -> Any:
-        """The positions that were visited for each."""
+        """The nodes visited for each position."""
         return self.rows["nodes"]
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield plain data of one position after the other, in the game's own notation."""
+        """Yield plain data for each position, in the game's notation."""
         for part in self._parts():
             names = list(part)
             for values in zip(*part.values(), strict=True):
@@ -165,11 +166,11 @@ class BatchResult(Tabular):
 
     @property
     def has_playouts(self) -> bool:
-        """Whether positions were searched by playouts, or may have been."""
+        """Whether the engine played playouts, or may have."""
         return "playouts" in (self.rows.dtype.names or ())
 
     def _parts(self, size: int = 1 << 14) -> Iterator[dict[str, list[Any]]]:
-        """Yield columns of some thousand positions after the other."""
+        """Yield the columns in parts of *size* positions."""
         for start in range(0, len(self), size):
             yield self._columns(start, self.rows[start : start + size])
 
@@ -200,18 +201,18 @@ class BatchResult(Tabular):
         return columns
 
     def _about(self) -> dict[str, Any]:
-        """Return what all positions have in common."""
+        """Return the metadata: the game, the task, and of proofs whether they are weak."""
         weak = {"weak": self.weak} if self.task == "solve" else {}
         return {"game": game_name(type(self.positions.example)), "task": self.task, **weak}
 
     def json_lines(self) -> Iterator[str]:
-        """Yield a JSON object for each position, as a line of text."""
+        """Yield a JSON object for each position, as a line without its end."""
         about = self._about()
         for record in self.records():
             yield json.dumps(about | record)
 
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON object for each position, each in a line, with a checksum of its own."""
+        """Write a line for each position: a JSON object with its own checksum."""
         about = self._about()
         with writing(path) as file:
             for record in self.records():
@@ -219,7 +220,7 @@ class BatchResult(Tabular):
                 file.write(json.dumps(line | {CHECKSUM: _checksum(line)}).encode() + b"\n")
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet file of the table that :meth:`to_arrow` returns."""
+        """Write the table that :meth:`to_arrow` returns as a Parquet file."""
         arrow, parquet = pyarrow_modules(INSTEAD)
         schema = self._schema(arrow)
         with (
@@ -230,7 +231,7 @@ class BatchResult(Tabular):
                 writer.write_table(arrow.Table.from_pydict(part, schema))
 
     def _schema(self, arrow: Any) -> Any:
-        """Return the types of the columns, and the metadata."""
+        """Return the Arrow schema: column types and metadata."""
         types = {
             "position": arrow.string(),
             "value": arrow.float64() if self.has_playouts else arrow.int32(),
@@ -258,8 +259,8 @@ class BatchResult(Tabular):
 def read_results(path: str | os.PathLike[str]) -> BatchResult:
     """Read the results of a batch from a file that ``to_parquet`` or ``to_jsonl`` wrote.
 
-    The game has to be one with a name, or a module.  :class:`CutnodeError` if the file is none, or
-    is damaged: pages of Parquet and lines of JSON have checksums.
+    The game must have a name or a module.  :class:`CutnodeError` if the file has no results or is
+    damaged; Parquet pages and JSON lines have checksums.
     """
     path = require_path(path, "a file of results")
     try:
@@ -298,15 +299,15 @@ def read_results(path: str | os.PathLike[str]) -> BatchResult:
     except OSError as error:
         raise CutnodeError(f"{path} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise CutnodeError(f"{path} holds no results of a batch: it is not text") from None
+        raise CutnodeError(f"{path} has no results of a batch: it is not text") from None
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         if isinstance(error, CutnodeError):
             raise
-        raise CutnodeError(f"{path} holds no results of a batch: {error!r}") from None
+        raise CutnodeError(f"{path} has no results of a batch: {error!r}") from None
 
 
 def _read_parquet(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return what a file of Parquet says of all its positions, and of each."""
+    """Return the metadata of a Parquet file, and a record for each position."""
     arrow, parquet = pyarrow_modules(INSTEAD)
     try:
         table = parquet.read_table(path, page_checksum_verification=True)
@@ -316,11 +317,11 @@ def _read_parquet(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[di
         if isinstance(error, OSError) and error.errno:
             raise
         reason = str(error).partition("\n")[0]
-        raise CutnodeError(f"{path} holds no results of a batch: {reason}") from None
+        raise CutnodeError(f"{path} has no results of a batch: {reason}") from None
 
 
 def _sound(records: list[Any]) -> list[dict[str, Any]]:
-    """Return records of lines that are as they were written; :class:`ValueError` names the others.
+    """Return the records without checksums; :class:`ValueError` names the first damaged line.
 
     Either all lines have a checksum or, in files that other programs wrote, none.
     """
@@ -332,12 +333,12 @@ def _sound(records: list[Any]) -> list[dict[str, Any]]:
 
 
 def _checksum(record: dict[str, Any]) -> str:
-    """Return the CRC-32 of a record, without its checksum, as JSON writes it."""
+    """Return the CRC-32 of a record's JSON, without the checksum itself."""
     return f"{crc32(json.dumps(record).encode()):08x}"
 
 
 def set_root_moves(row: Any, moves: Sequence[tuple[int, int, float | None]]) -> None:
-    """Put the root moves of a position into its row: each with its visits and its score."""
+    """Set the root moves of a row, each with its visits and score."""
     row["root_moves"] = NO_MOVE
     for at, (move, visits, value) in enumerate(moves):
         row["root_moves"][at], row["visits"][at] = move, visits
@@ -365,11 +366,11 @@ def _reason(code: int, proven: bool) -> str:
 def read_positions(
     game: Game, lines: Iterable[str], source: str = "the text", skipped: list[str] | None = None
 ) -> Packed:
-    """Read positions from lines of text, packed one by one, so that millions fit.
+    """Read positions from lines of text, packing each at once so that millions fit in memory.
 
-    What follows a ``;``, blank lines, and lines that begin with ``#`` are skipped.
-    :class:`PositionError` says what is wrong in which line of *source*; if *skipped* is a list, it
-    gets these messages, and such lines are left out.
+    Text after a ``;``, blank lines, and lines that begin with ``#`` are ignored.
+    :class:`PositionError` names the line of *source* that is wrong; if *skipped* is a list, it
+    receives these messages instead, and the lines are skipped.
     """
     words: Any = None
     example: Any = None

@@ -14,11 +14,11 @@ from cutnode.contract.stop import CALLED
 from cutnode.contract.verbs import NO_MOVE
 
 SPAN = struct.Struct("<QQ")
-"""Before the rows of a record of the journal: the number of the first position, and how many."""
+"""The header of a journal record: the number of the first position, and the number of rows."""
 
 
 class KeptRows:
-    """The rows of a batch, in memory and in the journal."""
+    """The rows of a batch, in memory and in its journal."""
 
     def __init__(self, count: int, dtype: np.dtype[Any]):
         self.rows = np.zeros(count, dtype)
@@ -29,7 +29,7 @@ class KeptRows:
         self._lock = threading.Lock()
 
     def open(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
-        """Take what the journal of this batch holds, and go on with it."""
+        """Open the journal of this batch, and restore its rows."""
         self.journal = Journal(path, about, self._restore)
         self.done = int(np.count_nonzero(self.rows["reason"] != CALLED))
 
@@ -44,7 +44,7 @@ class KeptRows:
         return list(zip(edges[::2], edges[1::2], strict=True))
 
     def put(self, first: int, rows: Any) -> None:
-        """Keep rows from a position on: of some that are done, and then of others."""
+        """Store the rows of positions from *first*: done ones, then ones that are not done."""
         count = int(np.count_nonzero(rows["reason"] != CALLED))
         self.rows[first : first + len(rows)] = rows
         with self._lock:

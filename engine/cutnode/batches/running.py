@@ -1,4 +1,4 @@
-"""Batches: threads that work through positions, with a journal, or other machines."""
+"""Running a batch: threads or other machines work through positions, with a journal."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
 KEEP_SECONDS = 1.0
-"""What is done of spans that are not, goes into the journal so often."""
+"""The interval at which finished rows of unfinished spans go into the journal, in seconds."""
 
 PROOFS = {"engine", "weak", "nodes", "seconds", "tablebase"}
 LIMITS = {"engine", "nodes", "seconds"}
@@ -67,7 +67,7 @@ OPTIONS = {
         "auto": {*LIMITS, *AutoKeywords.__optional_keys__} - {"memory"},
     },
 }
-"""What can be said to each kind of work, by engine."""
+"""The options of each task, by engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,9 @@ class BatchProgress:
     done: int
     total: int
     restored: int
-    """Those of *done* that came from the journal."""
+    """The positions among *done* that came from the journal."""
     seconds: float
-    """Since the batch began, or was resumed."""
+    """The time since the batch began or was resumed."""
 
     @property
     def rate(self) -> float:
@@ -88,12 +88,12 @@ class BatchProgress:
 
     @property
     def left(self) -> float | None:
-        """Seconds until the end, if it goes on like this; None as long as that is unknown."""
+        """The estimated seconds until the end, at the rate so far; None while it is unknown."""
         return (self.total - self.done) / self.rate if self.rate else None
 
 
 class JobKeywords(LimitKeywords, total=False):
-    """Keywords of :func:`run_batch`, without the kind of work."""
+    """The keywords of :func:`run_batch` that do not depend on the task."""
 
     journal: str | os.PathLike[str] | None
     threads: int | None
@@ -103,22 +103,22 @@ class JobKeywords(LimitKeywords, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The work of a batch for other machines."""
+    """The work of a batch, for other machines."""
 
     positions: Packed
     todo: list[tuple[int, int]]
     """The spans of positions that are not done."""
     options: dict[str, Any]
-    """Those with which :func:`run_batch` does a part of it."""
+    """The options with which :func:`run_batch` does a part of the job."""
     put: Callable[[int, Any], None]
-    """Takes the number of a position, and the rows of it and those that follow."""
+    """The function that stores rows, given the number of the first position."""
     look: Callable[[], None]
-    """To be called now and then."""
+    """The function to call regularly: it flushes the journal and reports progress."""
     stops: Sequence[threading.Event]
 
 
 Remote = Callable[[Job], str]
-"""Other machines: they do a job, and return why it was ended early, or ""."""
+"""A function that does a job on other machines, and returns why it ended early, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class _Plan:
 
 
 class SearchWorker(LoopWorker):
-    """One thread of a batch of searches of limited depth."""
+    """One thread of a batch of depth-limited searches."""
 
     def __init__(
         self,
@@ -185,26 +185,27 @@ def run_batch(
     elsewhere: Remote | None = None,
     **options: Any,
 ) -> BatchResult:
-    """Solve or search positions of one class on all cores, with limits for each.
+    """Solve or search positions of one class on all cores, with limits for each position.
 
-    Of *positions*, a :class:`~cutnode.contract.positions.Packed` sequence takes little memory.
+    Pass *positions* as a :class:`~cutnode.contract.positions.Packed` sequence to save memory.
     *task* is ``"solve"``, with the options ``weak``, ``nodes``, ``seconds``, ``tablebase`` and
-    ``moves`` (whether to find best moves, too; it does by default), or ``"search"``, with
+    ``moves`` (whether to find best moves too; the default is True), or ``"search"``, with
     ``depth``, ``nodes``, ``seconds``, ``evaluation``, ``techniques``, ``exact``, ``depth_in`` and
-    ``tablebase``, as ``solve`` and ``search`` take them.  Games that loop are solved in batches
-    only where the tablebase has all positions.  Both take an ``engine``, and those of its options
-    (see :data:`OPTIONS`) that alpha-beta does not have; the best move is found in any case, and of
-    searches the visits of the root moves are kept.  Then games that loop are solved, too.
+    ``tablebase``, as in ``solve`` and ``search``.  Games with cycles can be solved only if the
+    tablebase has all positions.  Both tasks accept another ``engine`` and its options instead (see
+    :data:`OPTIONS`).  These engines always find the best move, keep the visits of the root moves
+    of searches, and also solve games with cycles.
 
-    *journal* is a file: if it exists and is of the same batch, what was done is taken from it.
-    *threads* are as many as there are processors by default, and share *table* MiB.
-    *cold*: each position starts from nothing (see :mod:`cutnode.batches`).  *unique*: of positions
-    with the same canonical key one is done, and the others have its row (where keys are hashed,
-    two positions in a batch of n share one by accident with odds of n * n / 2 ** 65).  *stop* is
-    an event that ends the batch, as Ctrl-C does; what is done by then is returned.  *progress* is
-    called now and then.  *elsewhere* does the work in place of threads here: a cluster does so.
+    *journal* is a file; if it exists and belongs to the same batch, its results are restored.
+    *threads*, by default one for each processor, share *table* MiB.  *cold*: each position starts
+    with empty tables (see :mod:`cutnode.batches`).  *unique*: of positions with the same canonical
+    key only one is processed, and the others get its row (with hashed keys, the odds that two
+    positions in a batch of n share one by accident are n * n / 2 ** 65).  *stop* is an event that
+    ends the batch, as Ctrl-C does; the results so far are returned.  *progress* is called
+    regularly.  *elsewhere* does the work on other machines, such as a cluster, in place of threads
+    here.
 
-    :class:`CutnodeError` says what is wrong with options, positions, or the journal.
+    :class:`CutnodeError` for wrong options, positions or journals.
     """
     started = time.perf_counter()
     given = _packed(positions, task, options)
@@ -268,9 +269,9 @@ def run_batch(
 
 
 def _packed(positions: Iterable[Any], task: str, options: dict[str, Any]) -> Packed:
-    """Return the positions of a batch; :class:`CutnodeError` if they, task or options are wrong."""
+    """Return the positions of a batch; :class:`CutnodeError` if they or the options are wrong."""
     if task not in list(ROWS):
-        raise CutnodeError(f"a batch is to {' or '.join(ROWS)}, not to {task!r}")
+        raise CutnodeError(f"task must be {' or '.join(map(repr, ROWS))}, got {task!r}")
     engine = options.get("engine", "alphabeta")
     check_engine(engine, list(OPTIONS[task]))
     known = OPTIONS[task][engine]
@@ -278,11 +279,11 @@ def _packed(positions: Iterable[Any], task: str, options: dict[str, Any]) -> Pac
     if unknown:
         to = f"{task} positions" if engine == "alphabeta" else f"{task} positions by {engine}"
         allowed = ", ".join(sorted(known))
-        raise CutnodeError(f"{unknown[0]!r} says nothing to {to}; these do: {allowed}")
+        raise CutnodeError(f"{unknown[0]!r} is not an option to {to}: options are {allowed}")
     if not isinstance(positions, Packed):
         positions = [given_position(each) for each in require_iterable(positions, "positions")]
     if not len(positions):
-        raise CutnodeError(f"there are no positions to {task}")
+        raise CutnodeError(f"no positions to {task}")
     return Packed.of(positions)
 
 
@@ -307,7 +308,7 @@ def _about(
 
 
 def _workers(plan: _Plan, task: str) -> tuple[Sequence[SpanWorker], dict[str, Any]]:
-    """Return what does the work, and the settings on which its rows depend."""
+    """Return the workers, and the settings on which their rows depend."""
     if plan.options.get("engine", "alphabeta") != "alphabeta":
         return _engine_workers(plan, task)
     plan.options.pop("engine", None)
@@ -315,7 +316,7 @@ def _workers(plan: _Plan, task: str) -> tuple[Sequence[SpanWorker], dict[str, An
 
 
 def _engine_workers(plan: _Plan, task: str) -> tuple[Sequence[SpanWorker], dict[str, Any]]:
-    """Return the workers of another engine than alpha-beta, and their settings."""
+    """Return the workers of an engine other than alpha-beta, and their settings."""
     options, kept = plan.options, plan.kept
     base = options["tablebase"] = Tablebase.of(
         options.get("tablebase"), class_of_all(plan.positions)
@@ -354,7 +355,7 @@ def _proof_workers(plan: _Plan) -> tuple[Sequence[SpanWorker], dict[str, Any]]:
     kept.rows["lower"], kept.rows["upper"] = -limit, limit
     settings = ProofSettings(weak, line, plan.cold)
     workers: Sequence[SpanWorker] = ()
-    if not has_loops(cls):  # else the tablebase has all of them
+    if not has_loops(cls):  # otherwise the tablebase must have all positions
         table = Table(plan.table)
         workers = proof_workers(positions, plan.threads, table, limits, keep, settings, base)
     about = {"weak": weak, "moves": line, "nodes": limits.nodes, "seconds": limits.seconds}
@@ -364,9 +365,10 @@ def _proof_workers(plan: _Plan) -> tuple[Sequence[SpanWorker], dict[str, Any]]:
 def _answer_from_tablebase(
     plan: _Plan, put: Callable[[int, Any], None], look: Callable[[], None]
 ) -> str:
-    """Put the rows of positions that a tablebase knows; return why that was ended early, or "".
+    """Store the rows of positions that a tablebase knows; return why this ended early, or "".
 
-    :class:`GameError` if it does not know one of a game that the solver of batches cannot solve.
+    :class:`GameError` if it lacks a position of a game with cycles, which the batch solver cannot
+    solve.
     """
     base, weak = plan.options["tablebase"], bool(plan.options.get("weak"))
     if base is None:
@@ -385,8 +387,8 @@ def _answer_from_tablebase(
                 if base.entry(position) is not None:
                     reason = f"does not know the rule by which the best line of {text} is drawn"
                 raise GameError(
-                    f"{base.name} {reason}: a game that loops is solved in a batch only where a "
-                    f"tablebase answers all positions"
+                    f"{base.name} {reason}: a batch of a game with cycles needs a tablebase with "
+                    f"all its positions"
                 )
             if found is None:
                 continue

@@ -1,10 +1,11 @@
-"""The search of limited depth of many positions: one call of compiled code for all of them.
+"""Depth-limited searches of many positions, in one call of compiled code.
 
-Between the depths and windows of a search, a :class:`Searcher` is in Python, which takes as long
-as some hundred nodes.  That is too much where many positions are searched a little: to label them,
-or to play many games at once, a ply of each at a time.  :func:`search_batch` searches packed
-positions one after the other, with the same depths and windows, and so the same nodes.
-:class:`BatchSearcher` is what Python calls, with some threads; :func:`search_many` is for one call.
+Between the iterations and windows of a search, a :class:`Searcher` runs Python code, which takes
+as long as some hundred nodes.  That is too slow for many short searches: to label positions, or to
+play many games at once, one ply of each at a time.  :func:`search_batch` searches packed
+positions one after the other, with the same depths and windows and therefore the same nodes.
+:class:`BatchSearcher` is its Python interface, with threads; :func:`search_many` is a shortcut for
+a single call.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from cutnode.storage.tables import Table
 
 
 class BatchSearchTask(KernelLoop):
-    """One thread's searches of some positions, with a searcher of its own."""
+    """One thread's searches of positions, with its own searcher."""
 
     def __init__(self, searcher: Searcher, run: Callable[..., None]):
         super().__init__(searcher.memory, Memory(searcher.cls, CONTROL), Clock(None))
@@ -65,7 +66,7 @@ class BatchSearchTask(KernelLoop):
         *,
         cold: bool,
     ) -> None:
-        """Set the next positions, packed in *words*, and how far to search them."""
+        """Set the next positions, packed in *words*, and their limits."""
         searcher, control = self.searcher, self.control
         deepening = "deepening" in searcher.techniques
         depths = iteration_depths(depth, deepening, int(searcher.memory["deepening_parity"]))
@@ -101,13 +102,13 @@ class BatchSearchTask(KernelLoop):
 
 
 def require_depth(depth: int | None, limits: Limits) -> None:
-    """:class:`CutnodeError` if a depth is none, or nothing limits a search."""
+    """Raise :class:`CutnodeError` for an invalid depth, or if a search has no limit."""
     check_depth(depth)
     require_limit(depth, limits.nodes, limits.seconds, limits.stop)
 
 
 class BatchKeywords(LimitKeywords, total=False):
-    """Keywords of a search of many positions."""
+    """The keywords of a search of many positions."""
 
     depth: int | None
     cold: bool
@@ -115,10 +116,10 @@ class BatchKeywords(LimitKeywords, total=False):
 
 
 class BatchSearcher:
-    """Searches of limited depth of many positions, with *threads* that share the work.
+    """A searcher of many positions, with *threads* that share the work.
 
-    *game* and *options* are those of :class:`~cutnode.search.searcher.Searcher`; each thread has
-    a part of the *table*, so many MiB.  One thread at a time may use it.
+    *game* and *options* are arguments of :class:`~cutnode.search.searcher.Searcher`; each thread
+    has its part of *table* MiB.  Only one caller at a time may use it.
     """
 
     def __init__(
@@ -131,7 +132,7 @@ class BatchSearcher:
     ):
         self.cls: Any = class_of(game)
         if options.get("driver", "alphabeta") != "alphabeta":
-            raise CutnodeError(f"batches are searched by alphabeta, not by {options['driver']!r}")
+            raise CutnodeError(f"a batch's driver must be 'alphabeta', got {options['driver']!r}")
         thread_count(threads, self.cls)
         part = (
             max(1, require_integer(table, "the size of a table in MiB") // threads)
@@ -146,7 +147,7 @@ class BatchSearcher:
         self._busy = threading.Lock()
 
     def clear(self) -> None:
-        """Forget what searches stored and learned."""
+        """Clear the tables and everything that the searches learned."""
         for task in self.tasks:
             task.searcher.clear()
 
@@ -161,16 +162,15 @@ class BatchSearcher:
     ) -> Any:
         """Return the best move and score of each position: an array of :data:`FOUND`.
 
-        In games of chance scores are floats (:data:`EXPECTED`), and where chance decides there is
-        no move.
+        In games of chance scores are floats (:data:`EXPECTED`), and chance nodes have no move.
 
-        *positions* are some of the game, or an array of those packed one after the other
-        (``cutnode.contract.positions.as_words``).  *depth*, *nodes* and *seconds* limit the search
-        of each; *stop* is an event that ends all: what is not searched then has the ``reason``
-        ``CALLED``, and no move.  Ctrl-C ends all as well, and is raised.  Positions build on what
-        was stored before, but if they are *cold*: then what is found is what a searcher finds that
-        was never used.  With several threads each has every so many positions.  *progress* is
-        called now and then with the number of positions that are done.
+        *positions* are positions of the game, or an array in which they are packed one after the
+        other (``cutnode.contract.positions.as_words``).  *depth*, *nodes* and *seconds* limit the
+        search of each position; *stop* is an event that ends all of them: positions not searched
+        by then have the ``reason`` ``CALLED`` and no move.  Ctrl-C also ends all searches, and is
+        raised.  Searches reuse stored entries unless *cold*, which gives the results of a new
+        searcher for each position.  With n threads, each thread searches every n-th position.
+        *progress* is called regularly with the number of finished positions.
         """
         checked = Limits(**limits)
         require_depth(depth, checked)
@@ -178,20 +178,20 @@ class BatchSearcher:
         if not len(packed):
             return np.zeros(0, self.row)
         if not self._busy.acquire(blocking=False):
-            raise CutnodeError("this searcher is searching already: use one for each thread")
+            raise CutnodeError("this searcher is already searching: use one for each thread")
         try:
             return self._search(packed, example, depth, checked, progress, cold)
         finally:
             self._busy.release()
 
     def _packed(self, positions: Any) -> tuple[Any, Any]:
-        """Return positions, each packed (but of plain Python), and something of their class."""
+        """Return the positions, packed unless they are plain Python, and an example of them."""
         if isinstance(positions, np.ndarray) and not is_plain(self.cls):
             each = words_each(self.cls)
             if positions.dtype != np.uint64 or positions.size % each:
                 raise CutnodeError(
-                    f"packed positions of {game_name(self.cls)} are an array of uint64, "
-                    f"{each} for each, not {positions.size} of {positions.dtype}"
+                    f"packed positions of {game_name(self.cls)} must be an array of uint64 with "
+                    f"{each} per position, got {positions.size} of {positions.dtype}"
                 )
             example = coerce(self.cls._make([0] * each))
             return np.ascontiguousarray(positions).reshape(-1, each), example
@@ -201,7 +201,8 @@ class BatchSearcher:
         cls = class_of_all(positions)
         if cls is not self.cls:
             raise GameError(
-                f"this searches {game_name(self.cls)} ({self.cls.__name__}), not {cls.__name__}"
+                f"positions must be of {game_name(self.cls)} ({self.cls.__name__}), got "
+                f"{cls.__name__}"
             )
         words = as_words(positions)
         if not is_plain(cls):
@@ -248,11 +249,11 @@ def search_many(
 ) -> Any:
     """Search positions of one class, one after the other, with limits for each.
 
-    See :class:`BatchSearcher` and its ``search``, of which this is one call.
+    This makes a :class:`BatchSearcher` and calls its ``search`` once; see there for the options.
     """
     positions = list(positions)
     if not positions:
-        raise CutnodeError("there are no positions to search")
+        raise CutnodeError("no positions to search")
     searcher = BatchSearcher(
         class_of_all(positions),
         table=table,

@@ -1,4 +1,4 @@
-"""Positions of a batch that are the same but for a symmetry, or were reached in several ways."""
+"""Positions of a batch that are equal, or equivalent by a symmetry of the game."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SymmetryClasses:
         """The class of each position."""
 
     def spread(self, rows: Any) -> Any:
-        """Return the rows of all positions, from those of each class."""
+        """Return the rows of all positions, given the rows of the classes."""
         spread = rows[self.classes]
         first = self.firsts[self.classes]
         differing = (self.symmetries != self.symmetries[first]) & (spread["move"] != NO_MOVE)
@@ -41,13 +41,13 @@ class SymmetryClasses:
         return spread
 
     def _moved(self, move: int, model: int, number: int) -> int:
-        """Return a move of position number *model* as one of another of its class."""
+        """Return a move of position *model* as the equivalent move of another of its class."""
         move = canonical_move(self.positions[model], move, int(self.symmetries[model]))
         return int(original_move(self.positions[number], move, int(self.symmetries[number])))
 
 
 def keys_of(positions: Packed) -> tuple[Any, Any]:
-    """Return the canonical key of each position, and the symmetry that leads to it."""
+    """Return the canonical key of each position, and the symmetry that gives it."""
     keys = np.zeros(len(positions), np.uint64)
     symmetries = np.zeros(len(positions), np.int64)
     run = canonical_keys.specialise(type(positions.example))

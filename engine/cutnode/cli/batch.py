@@ -41,20 +41,18 @@ if TYPE_CHECKING:
     from cutnode.contract.loading import Game
 
 OUT = ".parquet", ".jsonl"
-"""The files that results can be written to, by their endings."""
+"""The endings of files that results can be written to."""
 
 LIMITS = combined(
-    nodes_option("At most N nodes for a position."),
-    seconds_option("At most S seconds for a position."),
+    nodes_option("Node limit per position."),
+    seconds_option("Time limit per position, in seconds."),
 )
 WORK = combined(
-    threads_option(
-        "Work with N threads, which share the table's size; all processors by default.", None
-    ),
+    threads_option("Threads, which share the table.  [default: one per processor]", None),
     table_option(256),
     journal_option(),
 )
-WEAK = weak_option("Prove only who wins.")
+WEAK = weak_option("Prove only the winner.")
 
 
 @click.command()
@@ -64,7 +62,7 @@ WEAK = weak_option("Prove only who wins.")
 @click.option(
     "--solve", "task", flag_value="solve", default="solve", help="Prove values (default)."
 )
-@click.option("--search", "task", flag_value="search", help="Search as deep as limits allow.")
+@click.option("--search", "task", flag_value="search", help="Search as deep as the limits allow.")
 @TASK_ENGINE
 @depth_option()
 @PLAYOUTS
@@ -74,11 +72,11 @@ WEAK = weak_option("Prove only who wins.")
 @EXACT
 @DEPTH_IN
 @TREE
-@tablebase_option("Answer from the tablebase in FOLDER, and end lines where they come to it.")
-@click.option("--warm", is_flag=True, help="Build on what was found of other positions.")
-@click.option("--unique", is_flag=True, help="Do equivalent positions once.")
+@tablebase_option("Probe the tablebase in FOLDER, at the positions and during the search.")
+@click.option("--warm", is_flag=True, help="Keep the tables from one position to the next.")
+@click.option("--unique", is_flag=True, help="Process equivalent positions only once.")
 @WORK
-@out_option("Write FILE.parquet or FILE.jsonl; JSON lines to standard output if not given.")
+@out_option("Write to FILE.parquet or FILE.jsonl.  [default: JSON Lines to standard output]")
 @PROGRESS
 def batch(
     game: str,
@@ -96,14 +94,14 @@ def batch(
 ) -> None:
     """Solve or search all positions of FILE on all cores.
 
-    FILE has a position in each line, as `cutnode solve --file` takes it; - is standard input.
-    What is interrupted goes on where it was if it has a journal. Each position starts from an
-    empty table unless --warm; then proofs of alike positions are quicker, and node counts
-    depend on the threads.
+    FILE has one position per line, as for `cutnode solve --file`; - is standard input. With a
+    journal, an interrupted batch can be resumed. Each position starts with an empty table, unless
+    --warm is given: then proofs of similar positions are faster, and node counts depend on the
+    number of threads.
     """
     if out is not None:
         if not out.endswith(OUT):
-            raise CutnodeError(f"results are written to a file {' or '.join(OUT)}, not {out}")
+            raise CutnodeError(f"a file of results must end in {' or '.join(OUT)}, got {out}")
         check_file(out)
     from cutnode.batches.running import run_batch
 
@@ -153,7 +151,7 @@ def read_batch(game: Game, file: str, skipped: list[str] | None) -> Any:
 
 
 def write(result: BatchResult, out: str | None) -> None:
-    """Write what was found of all positions to a file, or to standard output."""
+    """Write the results of all positions to a file, or to standard output."""
     if out is None:
         for line in result.json_lines():
             click.echo(line)

@@ -1,4 +1,4 @@
-"""The commands ``cutnode show`` and ``cutnode perft``, and boards as a terminal can show them."""
+"""The commands ``cutnode show`` and ``cutnode perft``, and boards for the terminal."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from cutnode.cli.output import json_of_count, json_of_position, outcomes_of
 
 
 def look_of_terminal(cls: Any) -> Look:
-    """Return how boards of a position class are drawn on standard output.
+    """Return how to draw boards of a position class on standard output.
 
-    Plain where it is no terminal; without colours where ``NO_COLOR`` is set or the terminal is a
-    dumb one; and with glyphs where its encoding has them.
+    The board is plain unless standard output is a terminal, has no colours if ``NO_COLOR`` is set
+    or the terminal is dumb, and has glyphs if the encoding can write them.
     """
     from cutnode.contract.notation import board_of
 
@@ -35,7 +35,7 @@ def look_of_terminal(cls: Any) -> Look:
 
 
 def drawn(position: Any) -> str:
-    """Return a board, and in a terminal what its symbols mean."""
+    """Return a board, and in a terminal a legend of its symbols."""
     from cutnode.contract.messages import board
     from cutnode.contract.notation import board_of, contents_of
 
@@ -80,10 +80,10 @@ def show(entries: list[tuple[str, Any]], file: str | None, as_json: bool) -> Non
 
 @click.command(epilog=EPILOG)
 @positions_of_game
-@depth_option("Count N moves deep.", required=True)
-@click.option("--divide", is_flag=True, help="Also count behind each move.")
-@click.option("--finished", is_flag=True, help="Count lines that end the game earlier, too.")
-@click.option("--no-bulk", is_flag=True, help="Make the last moves, too, instead of counting them.")
+@depth_option("Count lines of N moves.", required=True)
+@click.option("--divide", is_flag=True, help="Also print the count below each move.")
+@click.option("--finished", is_flag=True, help="Also count lines that end the game earlier.")
+@click.option("--no-bulk", is_flag=True, help="Make the last moves, instead of only counting them.")
 def perft(
     entries: list[tuple[str, Any]],
     file: str | None,
@@ -93,14 +93,14 @@ def perft(
     finished: bool,
     no_bulk: bool,
 ) -> None:
-    """Count the lines of exactly N moves, a test of the rules."""
+    """Count the lines of exactly N moves, to test the rules."""
     from cutnode.contract.messages import move_text
     from cutnode.contract.verbs import play
 
     count_lines = functools.partial(cutnode.perft, finished=finished, bulk=not no_bulk)
     width = max(len(text) for text, _ in entries)
     for text, start in entries:
-        cutnode.perft(start, 0)  # compiles, so that the clock sees only the counting
+        cutnode.perft(start, 0)  # compiles, so that the clock times only the counting
         started = time.perf_counter()
         behind = {
             move: count_lines(play(start, move), depth - 1)

@@ -1,4 +1,4 @@
-"""The command ``cutnode book``: build a book, show it, look positions up."""
+"""The command ``cutnode book``: build a book, describe it, look up positions."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 @click.group()
 def book() -> None:
-    """Build a book of a game's first positions, show it, and look positions up."""
+    """Build a book of a game's first positions, describe it, and look up positions."""
 
 
 @book.command()
 @GAME
-@plies_option("All of N moves.", required=True)
-@out_option("The file of the book.", required=True)
+@plies_option("Include all positions after at most N moves.", required=True)
+@out_option("File of the book.", required=True)
 @BEGIN
 @WEAK
 @LIMITS
@@ -57,7 +57,7 @@ def build(
 ) -> None:
     """Prove the values of all positions after at most N moves, and write them to a file.
 
-    With limits, what is not proven has bounds.
+    With limits, unproven positions get bounds.
     """
     from cutnode.batches.books import build_book
 
@@ -75,8 +75,8 @@ def build(
             **limits,
         )
     if reason != "done":
-        again = "" if journal is None else f", and goes on with --journal {journal}"
-        click.echo(f"cutnode: the book is not done: {reason}{again}", err=True)
+        again = "" if journal is None else f"; resume it with --journal {journal}"
+        click.echo(f"cutnode: the book is not finished: {reason}{again}", err=True)
         sys.exit(INTERRUPTED)
     found.save(out)
     if sys.stderr.isatty():
@@ -86,7 +86,7 @@ def build(
 
 
 def opened(file: str, game: str | None) -> Book:
-    """Open a book of a *game* that is loaded before, or of one of its variants."""
+    """Load *game*, if given, and open a book, which must be of that game or variant."""
     from cutnode.contract.dispatch import game_name, module_of
     from cutnode.storage.books import Book
 
@@ -105,7 +105,7 @@ def opened(file: str, game: str | None) -> Book:
 @OWN_GAME
 @json_option()
 def show(file: str, game: str | None, as_json: bool) -> None:
-    """Say what a book holds."""
+    """Print a summary of a book."""
     from cutnode.contract.dispatch import game_name
 
     found = opened(file, game)
@@ -135,9 +135,9 @@ def show(file: str, game: str | None, as_json: bool) -> None:
 @OWN_GAME
 @json_option()
 def probe(file: str, position: str | None, game: str | None, as_json: bool) -> None:
-    """Look a position up: its value for the mover, and a best move.
+    """Look up a position: its value for the mover, and a best move.
 
-    Exit code 3 if it is not in the book.
+    The exit code is 3 if it is not in the book.
     """
     from cutnode.contract.messages import move_text
 

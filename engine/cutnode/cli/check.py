@@ -1,4 +1,4 @@
-"""The commands for those who write games: ``cutnode games``, ``cutnode new``, ``cutnode check``."""
+"""The commands for authors of games: ``cutnode games``, ``cutnode new``, ``cutnode check``."""
 
 from __future__ import annotations
 
@@ -21,16 +21,19 @@ from cutnode.contract.text import quoted
 @click.command(epilog=EPILOG)
 @GAME
 @games_option("Play N games.", 20)
-@seed_option("Play other games.")
-@click.option("--rules", is_flag=True, help="Only the rules as plain Python, in a second or two.")
+@seed_option("Random seed.")
+@click.option(
+    "--rules", is_flag=True, help="Check only the rules, as plain Python, in a second or two."
+)
 @json_option()
 def check(game: str, games: int, seed: int, rules: bool, as_json: bool) -> None:
-    """Play a game at random and say what breaks the contract, and where.
+    """Play random games and report what breaks the contract, and where.
 
-    Checks that moves are legal and made once, keys, texts, bounds and all else that a game
-    says against plain minimax, and the compiled rules against the same in plain Python.
+    It checks that moves are legal and generated once, and it compares keys, texts, bounds and
+    everything else that a game claims with plain minimax, and the compiled rules with the same
+    rules in plain Python.
 
-    A summary of the games and warnings show what only a person can judge: who wins, how long
+    A summary of the games, and warnings, show what only a person can judge: who wins, how long
     games last, whose pieces move. Warnings do not change the exit code.
     """
     from cutnode import conformance
@@ -54,9 +57,9 @@ def check(game: str, games: int, seed: int, rules: bool, as_json: bool) -> None:
 
 
 @click.command()
-@json_option("A JSON object for each game, with some of its variants.")
+@json_option("Print a JSON object for each game, with some of its variants.")
 def games(as_json: bool) -> None:
-    """List the games that have a name."""
+    """List the games that come with cutnode."""
     names = game_names()
     width = max(map(len, names))
     failures = []
@@ -74,17 +77,22 @@ def games(as_json: bool) -> None:
 @click.command(epilog="\b\nFILE      a new file such as my_game.py; nothing is overwritten.")
 @click.argument("file")
 def new(file: str) -> None:
-    """Write a small game to FILE, which passes `cutnode check`, to be replaced by yours."""
+    """Write a small game to FILE, for you to turn into your own.
+
+    It passes `cutnode check`.
+    """
     path = Path(file)
     taken = path.stem in {*sys.stdlib_module_names, "cutnode", "numba", "numpy"}
     if path.suffix != ".py" or not path.stem.isidentifier() or taken:
-        raise CutnodeError(f"{quoted(file)} is not a name for a game: write one such as my_game.py")
+        raise CutnodeError(
+            f"{quoted(file)} is not a name for a game: choose one such as my_game.py"
+        )
     template = Path(__file__).with_name("template.py").read_text()
     try:
         with path.open("x") as target:
             target.write(template)
     except FileExistsError:
-        raise CutnodeError(f"{file} is there already") from None
+        raise CutnodeError(f"{file} already exists") from None
     except OSError as error:
         raise CutnodeError(f"{file} cannot be written: {error.strerror}") from None
     click.echo(f"{file}: a game of Nim. Try: cutnode check {file}; cutnode solve {file}")

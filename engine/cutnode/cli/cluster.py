@@ -1,6 +1,6 @@
 """The commands ``cutnode cluster ...``: work on a Dask cluster from a shell.
 
-Exit codes are those of ``cutnode solve``.
+The exit codes are the same as for ``cutnode solve``.
 """
 
 from __future__ import annotations
@@ -42,46 +42,52 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 \b
-GAME and POSITION are those of `cutnode solve --help`. The workers need
-cutnode, of the same version; a game in a file of its own is sent to them.
+GAME and POSITION: see `cutnode solve --help`. The workers need the same
+version of cutnode; a game in a file of its own is sent to them.
 
 \b
 Exit codes: 0 proven, 1 an unexpected failure, 2 bad input, 3 a limit ended
 the search before the proof, 4 a game breaks the contract, 130 interrupted
-(what was found until then is printed).
+(the results so far are printed).
 """
 
 
 SCHEDULER = combined(
     option(
-        "--scheduler", "Of a cluster that runs, such as tcp://scheduler:8786.", metavar="ADDRESS"
+        "--scheduler",
+        "Address of a running cluster's scheduler, such as tcp://scheduler:8786.",
+        metavar="ADDRESS",
     ),
-    workers_option("Else start N workers here, of one thread each.  [default: one for each core]"),
+    workers_option(
+        "Without --scheduler, start N workers here, of one thread each.  [default: one per core]"
+    ),
 )
 
 
 @click.group(epilog=EPILOG)
 def cluster() -> None:
-    """Spread the work on one position, or on all of a game, over many machines, with Dask."""
+    """Solve one position, or all positions of a game, on many machines with Dask."""
 
 
 @cluster.command(epilog=EPILOG)
 @GAME
 @POSITION
 @plies_option(
-    "Split after N choices: engine/docs/howto/cluster.md says how many pay.", least=1, required=True
+    "Split after N choices; see engine/docs/howto/cluster.md for good values.",
+    least=1,
+    required=True,
 )
 @SCHEDULER
-@journal_option("Keep answers there, and go on with them.")
+@journal_option("Keep answers in FILE, and resume from them.")
 @weak_option()
 @seconds_option()
 @integer(
     "--questions",
-    "Each task asks N questions; by default as many as take a tenth of a second.",
+    "Questions per task.  [default: as many as take a tenth of a second]",
 )
 @integer(
     "--most-positions",
-    "Hold at most N positions here, some 130 bytes each.",
+    "Limit of positions in the driver, about 130 bytes each.",
     default=CLUSTER_POSITIONS,
 )
 @table_option(256)
@@ -95,10 +101,11 @@ def solve(
     table_mb: int,
     **search: Any,
 ) -> None:
-    """Prove the value of a hard position by thousands of tasks, and a best move.
+    """Prove the value of a hard position, and a best move, by thousands of tasks.
 
-    The tree is expanded here to a ply, and workers answer questions about what is below. A worker
-    that dies is no harm; if this program ends, the same command goes on with the journal.
+    This program expands the tree to a ply, and workers answer questions about the positions there.
+    A worker that dies does no harm; if this program ends, the same command with its journal
+    resumes the proof.
     """
     from cutnode.cluster.driver import solve_split
 
@@ -123,12 +130,15 @@ def solve(
 @GAME
 @SOLVED
 @SCHEDULER
-@integer("--large", "All workers together solve a layer of N indices or more.", default=LARGE_LAYER)
+@integer(
+    "--large", "Solve layers of N or more indices by all workers together.", default=LARGE_LAYER
+)
 def tablebase(scheduler: str | None, workers: int | None, large: int, **options: Any) -> None:
     """Solve every position of a game, and keep the results in a folder.
 
-    It is that of `cutnode tablebase build`, and every worker has to reach it by the same path.
-    Workers may come, go and die; if this program ends, the same command goes on, or that one.
+    The folder is the same as for `cutnode tablebase build`, and every worker must reach it by the
+    same path. Workers may join, leave and die; if this program ends, this command or
+    `cutnode tablebase build` resumes the work.
     """
     from cutnode.cluster.layers import build_tablebase
 
@@ -138,7 +148,7 @@ def tablebase(scheduler: str | None, workers: int | None, large: int, **options:
 
 @contextlib.contextmanager
 def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
-    """Connect a client to a cluster that runs, or start one here."""
+    """Connect a client to a running cluster, or to one started here."""
     from cutnode.cluster.tasks import require_distributed
 
     distributed = require_distributed()
@@ -159,14 +169,14 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Any]:
                 client = distributed.Client(scheduler)
             except (OSError, ValueError) as error:
                 raise CutnodeError(
-                    f"there is no scheduler at {quoted(scheduler)}: {error}"
+                    f"cannot connect to a scheduler at {quoted(scheduler)}: {error}"
                 ) from None
         yield stack.enter_context(client)
 
 
 @contextlib.contextmanager
 def status_line() -> Iterator[Callable[[SplitProgress], None] | None]:
-    """Show on standard error how far the proof is, if that is a terminal."""
+    """Show the progress of the proof on standard error, if it is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -174,7 +184,7 @@ def status_line() -> Iterator[Callable[[SplitProgress], None] | None]:
 
     with Console(stderr=True).status("expanding the top of the tree") as status:
         yield lambda now: status.update(
-            f"value {now.lower}..{now.upper}, is it at least {now.asked}?  "
+            f"value {now.lower}..{now.upper}, asking if >= {now.asked}; "
             f"{now.answers:,} answers, {now.in_flight} tasks on {now.threads} threads, "
             f"{now.nodes:,} nodes, {now.seconds:.0f} s"
         )

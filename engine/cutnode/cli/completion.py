@@ -1,6 +1,6 @@
-"""Completion in a shell: what a person can write next, found without loading a game.
+"""Shell completion, which works without loading a game.
 
-Click does the rest: ``_CUTNODE_COMPLETE=bash_source cutnode`` prints what a shell has to run.
+Click does the rest: ``_CUTNODE_COMPLETE=bash_source cutnode`` prints the script for the shell.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PLAYERS = (
     *("random", *(f"level={level}" for level in LEVELS), "strength="),
     *("depth=", "nodes=", "seconds=", "engine=mcts,playouts=", "engine=auto,seconds=", "path="),
 )
-"""How players of a match begin."""
+"""The ways to begin the description of a player in a match."""
 
 
 def complete_game(ctx: Context, parameter: Parameter, incomplete: str) -> list[CompletionItem]:
@@ -43,14 +43,14 @@ def complete_game(ctx: Context, parameter: Parameter, incomplete: str) -> list[C
 def complete_evaluation(
     ctx: Context, parameter: Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Complete the name of an estimate: one of the game that is named before, or a style.
+    """Complete the name of an evaluation: of the game named earlier, a style, or from a file.
 
-    Or a file and, after a colon, one of its functions.
+    After the name of a file and a colon, complete one of its functions.
     """
     file, colon, _ = incomplete.partition(".py:")
     if colon:
         return _beginning(incomplete, (f"{file}.py:{name}" for name in _functions(f"{file}.py")))
-    words = split_arg_string(os.environ.get("COMP_WORDS", ""))  # of those, click has parsed none
+    words = split_arg_string(os.environ.get("COMP_WORDS", ""))  # click has not parsed any yet
     sources = [word.partition(":")[0] for word in words]
     known = game_names()
     game = next((name for name in sources if name in known or name.endswith(".py")), "")
@@ -65,7 +65,7 @@ def complete_evaluation(
 def complete_techniques(
     ctx: Context, parameter: Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Complete the last of some techniques with commas between them."""
+    """Complete the last name in a list of techniques separated by commas."""
     before, comma, _ = incomplete.rpartition(",")
     left = (name for name in TECHNIQUES if name not in before.split(","))
     return _beginning(incomplete, (f"{before}{comma}{name}" for name in left))
@@ -97,7 +97,7 @@ def _beginning(incomplete: str, words: Iterable[str]) -> list[CompletionItem]:
 
 
 def _functions(path: str) -> list[str]:
-    """Return the functions of a file that can be evaluations."""
+    """Return the functions of a file that can serve as evaluations."""
     try:
         return functions_of_file(path, 1)
     except (OSError, SyntaxError):
@@ -112,7 +112,7 @@ def _variants(source: str) -> tuple[str, ...]:
 
 
 def _python_files(incomplete: str) -> list[CompletionItem]:
-    """Return the files of Python, and the folders, whose paths begin so."""
+    """Return the Python files and the folders whose paths begin with *incomplete*."""
     folder, name = os.path.split(incomplete)
     try:
         entries = sorted(Path(folder or ".").iterdir())
@@ -135,7 +135,7 @@ class Bash(BashComplete):
     def __init__(self, *args: object) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
         self.given = ""
-        """The part of the last word that Bash keeps."""
+        """The part of the last word that Bash keeps, up to its last colon."""
 
     def get_completion_args(self) -> tuple[list[str], str]:
         args, incomplete = super().get_completion_args()

@@ -1,4 +1,4 @@
-"""The exit codes of commands, the page of help that lists them, and how commands are ended."""
+"""The exit codes of commands, the help that lists them, and how signals end commands."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ NOT_PROVEN = 3
 BREAKS_CONTRACT = 4
 """A game does not keep to the contract."""
 INTERRUPTED = 130
-"""Ctrl-C; what was found until then is printed.  Other signals: 128 and their number."""
+"""Ctrl-C; results until then are printed.  Other signals: 128 plus the number of the signal."""
 PIPE_CLOSED = 141
-"""Whoever read the output has left, as ``head`` does: 128 and the number of SIGPIPE."""
+"""The reader of the output has closed it, as ``head`` does: 128 plus the number of SIGPIPE."""
 
 ENDING = ("SIGTERM", "SIGHUP")
 """The signals that end a command as Ctrl-C does."""
@@ -31,38 +31,38 @@ ENDING = ("SIGTERM", "SIGHUP")
 EPILOG = """\
 \b
 GAME      the name of a game (`cutnode games` lists them), a module such as
-          my_package.my_game, or a path such as my_game.py; a variant may
-          follow after a colon: connect4:8x7.
-POSITION  in the game's own notation, for instance the columns played; the
-          default is the start. Before one that begins with '-', write --.
+          my_package.my_game, or a path such as my_game.py; a colon and a
+          variant may follow: connect4:8x7.
+POSITION  a position in the game's own notation, such as the columns played;
+          by default the start. Write -- before one that begins with '-'.
 
 \b
 Exit codes: 0 all done and proven, 1 an unexpected failure, 2 bad input,
-3 a limit ended a search before the proof, 4 a game breaks the contract, 130
-interrupted (what was found until then is printed).
+3 a limit ended a search before the proof, 4 a game breaks the contract,
+130 interrupted (results until then are printed).
 """
 
 
 def interrupted(found: bool = False) -> NoReturn:
-    """End after Ctrl-C; *found*: what was found until then is printed already."""
-    click.echo(f"cutnode: interrupted{'; this is what was found until then' * found}", err=True)
+    """End after Ctrl-C; *found* says that results until then are already printed."""
+    click.echo(f"cutnode: interrupted{'; these are the results so far' * found}", err=True)
     sys.exit(INTERRUPTED)
 
 
 def pipe_closed() -> NoReturn:
-    """End without a word, after a write to a pipe that nobody reads any more."""
+    """End silently, after a write to a pipe that nobody reads any more."""
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # what is left to flush has nowhere to go
+        with contextlib.suppress(OSError, ValueError):  # unflushed output has nowhere to go
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(PIPE_CLOSED)
 
 
 @contextlib.contextmanager
 def ended_from_outside() -> Iterator[None]:
-    """Take SIGTERM and SIGHUP as Ctrl-C in a block; the exit code is 128 and their number.
+    """Treat SIGTERM and SIGHUP in a block like Ctrl-C; the exit code is 128 plus their number.
 
-    Where Ctrl-C raises :class:`KeyboardInterrupt`, theirs holds their number.  Signals that are
-    ignored, as ``nohup`` does, or handled otherwise stay so.
+    If they raise :class:`KeyboardInterrupt`, it holds the number of the signal.  Signals that are
+    already ignored, as by ``nohup``, or handled stay as they are.
     """
     received: list[int] = []
 
@@ -71,7 +71,7 @@ def ended_from_outside() -> Iterator[None]:
         pressed = signal.getsignal(signal.SIGINT)
         if callable(pressed) and pressed is not signal.default_int_handler:
             pressed(signal.SIGINT, None)
-        else:  # as usual, or a job in the background, which ignores Ctrl-C
+        else:  # the default, or a background job, which ignores Ctrl-C
             raise KeyboardInterrupt(number)
 
     before = {}

@@ -1,4 +1,4 @@
-"""Reading what commands are given: positions of files and arguments, and lists."""
+"""Reading the input of commands: positions from files and arguments, and lists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def with_techniques(cls: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """Return options with the techniques and parameters that those of :data:`CHOSEN` name."""
+    """Return *options*, with those in :data:`CHOSEN` turned into techniques and parameters."""
     given = dict(options)
     names, without, order = (given.pop(name) for name in ("techniques", "without", "order"))
     chosen: list[str] | None = None
@@ -37,9 +37,9 @@ def with_techniques(cls: Any, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def parameters_in(texts: Iterable[str]) -> dict[str, float]:
-    """Return the parameters of texts such as ``lmr.base=0.8``.
+    """Return the parameters in texts such as ``lmr.base=0.8``.
 
-    ``@FILE`` stands for those that a study of ``cutnode lab tune`` found.
+    ``@FILE`` stands for the parameters that a study of ``cutnode lab tune`` found.
     """
     found: dict[str, float] = {}
     for text in texts:
@@ -50,13 +50,13 @@ def parameters_in(texts: Iterable[str]) -> dict[str, float]:
         try:
             number = float(value)
         except ValueError:
-            raise CutnodeError(f"{text!r} is not NAME=VALUE, as lmr.base=0.8") from None
+            raise CutnodeError(f"{text!r} is not NAME=VALUE, such as lmr.base=0.8") from None
         found[name.strip()] = int(number) if number.is_integer() else number
     return found
 
 
 def tuned_in(path: str) -> dict[str, float]:
-    """Return the parameters in the file of a study of tuning."""
+    """Return the parameters in the file of a tuning study."""
     from cutnode.lab.files import read_study
     from cutnode.lab.tuning import tuned_parameters
 
@@ -68,12 +68,12 @@ def tuned_in(path: str) -> dict[str, float]:
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names of a list such as ``table,killers``."""
+    """Return the names in a list such as ``table,killers``."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def numbers_in(text: str) -> list[int]:
-    """Return the numbers of a list such as ``4,6,8``."""
+    """Return the numbers in a list such as ``4,6,8``."""
     try:
         return [int(number) for number in names_in(text)]
     except ValueError:
@@ -83,11 +83,11 @@ def numbers_in(text: str) -> list[int]:
 def read_positions(
     name: str, position: str | None, file: str | None, skipped: list[str] | None = None
 ) -> tuple[Game, list[tuple[str, Any]]]:
-    """Return the game, and the positions asked for with the texts that they were given as.
+    """Return the game, and its positions with the texts that they were read from.
 
-    *file* is also the name of one of the game's sets, with or without the game's before it.  All of
-    a file is read before anything is solved, so that an error in it shows at once.  If *skipped* is
-    a list, lines that cannot be read are left out, told, and added to it.
+    *file* is a path, or names one of the game's sets of positions, with or without the game's name
+    before it.  The whole file is read before anything is solved, so an error in it shows at once.
+    If *skipped* is a list, lines that cannot be read are skipped, reported, and added to it.
     """
     game = cutnode.load_game(name)
     if file is None:
@@ -103,7 +103,7 @@ def read_positions(
 
 
 def tell_skipped(source: str, skipped: list[str] | None) -> None:
-    """List the lines that were skipped on standard error, and their number."""
+    """Print the skipped lines, and their number, to standard error."""
     for message in skipped or ():
         click.echo(f"cutnode: skipped {' '.join(message.split())}", err=True)
     if skipped:
@@ -114,7 +114,7 @@ def tell_skipped(source: str, skipped: list[str] | None) -> None:
 def _path_of(name: str, game: str) -> str:
     """Return the path of a file, or of one of a game's sets of positions.
 
-    A file comes first, so that what lies in a person's folder is never hidden.
+    An existing file takes precedence, so a set never hides one.
     """
     if name == "-" or Path(name).exists():
         return name
@@ -122,14 +122,14 @@ def _path_of(name: str, game: str) -> str:
     found = sets.get(name.removeprefix(f"{game}/"))
     if found is None and sets:
         raise CutnodeError(
-            f"{name} cannot be read: {os.strerror(errno.ENOENT)}; sets of positions of {game} are "
+            f"{name} cannot be read: {os.strerror(errno.ENOENT)}; the sets of {game} are "
             f"{', '.join(sets)}"
         )
     return name if found is None else str(found)
 
 
 def position_of(cls: Any, text: str | None) -> Any:
-    """Return the position of a text in the game of a position class; the start without one."""
+    """Return the position that a text denotes in a class's game; by default the start."""
     return cutnode.Game.of(cls).parse(text or "")
 
 

@@ -1,8 +1,8 @@
 """The commands ``cutnode lab ...``: experiments from a shell.
 
-A study is a table on standard output, or in another form there and in files.
-Exit codes: 0 measured, 1 what was measured again differs, 2 bad input, 130 interrupted (what was
-measured until then is printed).
+A study is printed as a table or in another format, and can be written to files.
+Exit codes: 0 measured, 1 a repeated study differs, 2 bad input, 130 interrupted (the results so far
+are printed).
 """
 
 from __future__ import annotations
@@ -60,31 +60,31 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 \b
-GAME and POSITION are those of `cutnode solve --help`.
+GAME and POSITION: see `cutnode solve --help`.
 
 \b
 Exit codes: 0 measured, 1 an unexpected failure, 2 bad input, 130 interrupted,
-143 ended by SIGTERM (what was measured until then is printed).
+143 ended by SIGTERM (the results so far are printed).
 """
 
 RERUN_EPILOG = """\
 \b
-Exit codes: 0 all is the same but for times, 1 something differs, 2 bad input,
+Exit codes: 0 equal apart from times, 1 something differs, 2 bad input,
 130 interrupted.
 """
 DIFFERS = 1
 
 WORKERS = workers_option(
-    "Search positions in N processes at once.  [one for each core, at most]",
+    "Search positions in N processes.  [default: at most one per core]",
     most=MOST_PROCESSES,
 )
-PLIES = option("--plies", "Draw positions after A to B plies.", metavar="A:B", default="4:24")
+PLIES = option("--plies", "Sample positions after A to B plies.", metavar="A:B", default="4:24")
 
 
 def positions_options(
-    *arguments: Decorator, seed: str = "Which games positions are drawn from."
+    *arguments: Decorator, seed: str = "Random seed for sampled positions."
 ) -> Decorator:
-    """One position, a file of them, or some that are drawn from games; *seed* is help.
+    """Return the options of one position, a file of them, or a sample; *seed* is a help text.
 
     Without *arguments* a POSITION follows the game.
     """
@@ -92,7 +92,7 @@ def positions_options(
         GAME,
         *(arguments or (POSITION,)),
         FILE,
-        positions_option("Draw N positions from games that begin with POSITION."),
+        positions_option("Sample N positions from games that start at POSITION."),
         PLIES,
         seed_option(seed),
     )
@@ -100,7 +100,7 @@ def positions_options(
 
 RUNS = integer(
     "--runs",
-    "Take the median of N times: of more for short searches, of fewer for long ones.",
+    "Repeat each search N times (short ones more, long ones less), and report the median.",
     most=99,
     default=3,
 )
@@ -111,50 +111,52 @@ COUNTED = combined(
     EVALUATION,
     integer(
         "--most-nodes",
-        "Give up a row of the table that takes more nodes than N.",
+        "Abandon a row of the table that takes more than N nodes.",
         default=100_000_000,
     ),
     table_option(64),
     WORKERS,
 )
-"""How experiments search: depth, techniques, limits."""
+"""The options of counted searches: depth, techniques, limits."""
 
 SEARCHES_OF_GAME = combined(COUNTED, RUNS)
-"""How they search and take the time."""
+"""The options of counted and timed searches."""
 
 SEARCHED = combined(positions_options(), SEARCHES_OF_GAME)
 """The parameters of experiments with searches of a game."""
 
 USUAL_POSITIONS = 50
-"""The positions of comparisons for which none are named."""
+"""The number of sampled positions of a comparison, unless positions are given."""
 
-OPENINGS_TOO = "Which openings, and which games positions are drawn from."
+OPENINGS_TOO = "Random seed for openings and sampled positions."
 
-SEARCHES = option("--searches", "Only these of plain, engine, pvs, mtdf, exact.", metavar="A,B")
+SEARCHES = option(
+    "--searches", "Compare only these of: plain, engine, pvs, mtdf, exact.", metavar="A,B"
+)
 
 
 def depths_option(default: str) -> Decorator:
-    """The depths of an experiment."""
-    return option("--depths", "Plies.", metavar="N,N", default=default)
+    """Return the option of an experiment's depths."""
+    return option("--depths", "Depths in plies.", metavar="N,N", default=default)
 
 
 def move_seconds_option(help: str, **settings: Any) -> Decorator:
-    """The time of each move in play."""
+    """Return the option of the time per move in a match."""
     return positive("--move-seconds", help, metavar="S", **settings)
 
 
 def moves_in_play(seconds: float) -> Decorator:
-    """How moves in play are limited, by default to so many *seconds*, and how games begin."""
+    """Return the options of a match's moves, by default limited to *seconds*, and openings."""
     return combined(
-        move_seconds_option(f"Give each move in play S seconds.  [{seconds}]"),
-        integer("--move-nodes", "Give each move in play N nodes: then games are the same."),
-        integer("--opening-plies", "Begin each pair after N random moves.", least=0, default=4),
+        move_seconds_option(f"Time per move in the match, in seconds.  [default: {seconds}]"),
+        integer("--move-nodes", "Node limit per move in the match, for reproducible games."),
+        integer("--opening-plies", "Start each pair after N random moves.", least=0, default=4),
     )
 
 
 @click.group(epilog=EPILOG)
 def lab() -> None:
-    """Measure what the techniques of the search save."""
+    """Run experiments that measure what search techniques save."""
 
 
 def with_positions(
@@ -168,7 +170,7 @@ def with_positions(
     seed: int,
     **options: Any,
 ) -> tuple[Game, dict[str, Any]]:
-    """Return a game, and options with the positions that :func:`positions_options` ask for."""
+    """Return the game, and the options with *positions* in place of :func:`positions_options`."""
     from cutnode.lab.sampling import plies_in, sample_positions
 
     bounds = plies_in(plies)
@@ -178,7 +180,7 @@ def with_positions(
     loaded, entries = read_positions(game, position, file, skipped if skip_bad else None)
     starts, whence = [start for _, start in entries], file or ""
     if skipped:
-        whence += f" without {len(skipped):,} of its lines, which cannot be read"
+        whence += f" without {len(skipped):,} unreadable lines"
     if positions is not None:
         whence = sample_command(game, position, positions, plies, seed)
         wanted = not options.get("quiet")
@@ -193,20 +195,20 @@ def with_positions(
 
 
 def several(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options with a number of positions to draw, if they name no others."""
+    """Return the options, with a default number of positions to sample if none are given."""
     named = options["position"] is not None or options["file"] is not None
     return options if named else options | {"positions": options["positions"] or USUAL_POSITIONS}
 
 
 def sample_command(game: str, position: str | None, count: int, plies: str, seed: int) -> str:
-    """Return the command that draws some positions."""
+    """Return the command that samples these positions."""
     options = {"positions": count, "plies": plies, "seed": seed}
     words = " ".join(f"--{name} {value}" for name, value in options.items())
     return f"cutnode lab sample {shlex.join([game, *([position] if position else [])])} {words}"
 
 
 def chosen_workers(workers: int | None, positions: Sequence[Any]) -> int:
-    """Return how many processes search positions: by default one on each core, if there is work."""
+    """Return the number of worker processes: by default one per core, at most one per position."""
     return workers or min(physical_cores(), len(positions))
 
 
@@ -217,7 +219,7 @@ def measure_searches(
     workers: int | None,
     **options: Any,
 ) -> None:
-    """Run an experiment that takes the parameters :data:`COUNTED`."""
+    """Run an experiment that has the parameters :data:`COUNTED`."""
     _, options = with_positions(**options)
     starts = options["positions"]
     options = with_techniques(type(starts[0]), options)
@@ -229,12 +231,12 @@ def measure_searches(
 @SEARCHED
 @MEASURED
 def ablation(**options: Any) -> None:
-    """Add techniques in turn, and take each from all of them.
+    """Measure what each technique saves, added and removed.
 
-    The rows: minimax and textbook alpha-beta, the search without any technique, with each
-    technique more, and with all but one. Node counts are exact and can be had again. Of
-    several positions they are totals, and ratios are geometric means with 95 % intervals.
-    Selective techniques are compared with the exact result at the same depth.
+    The rows are minimax and textbook alpha-beta, the search without techniques, with one more
+    technique in each row, and with all but one. Node counts are exact and reproducible. With
+    several positions they are totals, and ratios are geometric means with 95 % confidence
+    intervals. Selective techniques are compared with the exact result at the same depth.
     """
     from cutnode.lab import ablation as study
 
@@ -245,10 +247,11 @@ def ablation(**options: Any) -> None:
 @SEARCHED
 @MEASURED
 def depths(**options: Any) -> None:
-    """Search each depth up to N: nodes, time, best move and score.
+    """Search to each depth up to N plies.
 
-    Every depth is searched from nothing. Of several positions, nodes and times are totals;
-    growth and branching factor are geometric means with 95 % intervals.
+    The columns are nodes, time, best move and score. Each search starts with empty tables. With
+    several positions, nodes and times are totals; growth and branching factor are geometric
+    means with 95 % confidence intervals.
     """
     from cutnode.lab import depths as study
 
@@ -260,9 +263,10 @@ def depths(**options: Any) -> None:
 @COUNTED
 @MEASURED
 def nodes(**options: Any) -> None:
-    """Count what happens in nodes: kinds, cutoffs by move, first moves, the table.
+    """Count node types, cutoffs and table hits.
 
-    The search is compiled once more, with hooks that count.
+    Cutoffs are counted by move number, and first-move cutoffs by node type and depth. The
+    search is compiled again, with hooks that count.
     """
     from cutnode.lab import nodes as study
 
@@ -270,24 +274,24 @@ def nodes(**options: Any) -> None:
 
 
 @lab.command(epilog=EPILOG)
-@option("--widths", "Moves.", metavar="N,N", default="2,5")
+@option("--widths", "Widths: moves per position.", metavar="N,N", default="2,5")
 @depths_option("2,4,6,8")
 @option(
     "--models",
-    "How leaves get values and moves their order; see games/uniform.py.",
+    "Models of leaf values and move ordering; see games/uniform.py.",
     metavar="A,B",
     default="ordered,ordered=75,random",
 )
-@integer("--trees", "Take the mean of N trees, those of seed 0 and so on.", default=20)
+@integer("--trees", "Average over N trees, with seeds 0 to N - 1.", default=20)
 @SEARCHES
 @table_option(16)
 @MEASURED
 def theory(
     widths: str, depths: str, models: str, trees: int, searches: str | None, **options: Any
 ) -> None:
-    """Count leaves in uniform trees: above the fewest possible, and how fast they grow.
+    """Compare the leaves searched in uniform trees with theory.
 
-    The fewest are those of Knuth and Moore; the growth of random trees is Pearl's.
+    The minimal tree is Knuth and Moore's; the growth rate of random trees is Pearl's.
     """
     from cutnode.lab import theory as study
 
@@ -312,9 +316,9 @@ def theory(
 @WORKERS
 @MEASURED
 def minimal(depths: str, searches: str | None, workers: int | None, **options: Any) -> None:
-    """Estimate the smallest tree and graph of a game, and how far searches are above them.
+    """Compare searches with the minimal tree and graph.
 
-    The score is proven again with the moves that proved it in front.
+    Both are estimated: the score is proven again, searching the moves that proved it first.
     """
     from cutnode.lab import minimal as study
 
@@ -333,16 +337,16 @@ def minimal(depths: str, searches: str | None, workers: int | None, **options: A
 @GAME
 @POSITION
 @depth_option("Search to all depths up to N plies.", least=2, default=8)
-@games_option("Take positions of N games.", 60)
-@seed_option("Which games.")
+@games_option("Take positions from N games.", 60)
+@seed_option("Random seed.")
 @EVALUATION
 @table_option(16)
 @MEASURED
 def deviation(game: str, position: str | None, **options: Any) -> None:
-    """Compare scores of shallow and deep searches, for a game's `deviation` (ProbCut).
+    """Compare scores of shallow and deep searches.
 
-    The games begin with POSITION, and the engine plays them against itself, with some moves
-    at random.
+    The result is the formula of a game's `deviation`, for ProbCut. The games start at POSITION;
+    the engine plays them against itself, with some random moves.
     """
     from cutnode.lab import deviation as study
 
@@ -352,18 +356,18 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
 
 @lab.command(epilog=EPILOG)
 @positions_options(seed=OPENINGS_TOO)
-@seconds_option("Give each proof S seconds.", default=1.0)
-@pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
-@move_seconds_option("Give each move of a match S seconds.", default=0.05)
+@seconds_option("Time limit per proof, in seconds.", default=1.0)
+@pairs_option("Play N pairs of games; 0: no match.", least=0, default=10)
+@move_seconds_option("Time per move in the match, in seconds.", default=0.05)
 @table_option(256)
 @MEASURED
 def engines(seed: int, **options: Any) -> None:
-    """Compare alpha-beta, proof numbers and Monte Carlo tree search.
+    """Compare alpha-beta, proof numbers and MCTS on a game.
 
-    Alpha-beta, proof numbers (pn) and Monte Carlo tree search (mcts) prove the values of the
-    positions, each from nothing; auto gives the first two turns. mcts plays a match against the
-    search by alpha-beta, with the same time for each move. Notes below the table say which engine
-    suits the game, or that so few positions and games do not decide it.
+    Alpha-beta, proof-number search (pn) and Monte Carlo tree search (mcts) prove the values of the
+    positions, each from empty tables; auto alternates the first two. mcts plays a match against
+    alpha-beta, with the same time per move. Notes below the table say which engine suits the game,
+    or that there are too few positions and games to decide.
     """
     from cutnode.lab import engines as study
 
@@ -373,8 +377,9 @@ def engines(seed: int, **options: Any) -> None:
 
 SWEPT = """\
 \b
-RANGE     NAME=LOW:HIGH:STEPS, the name of a parameter and the values that it
-          is given; of whole numbers NAME=LOW:HIGH has all. One or two.
+RANGE     NAME=LOW:HIGH:STEPS: a parameter, and STEPS values from LOW to HIGH.
+          For an integer parameter, NAME=LOW:HIGH has all values. Give one or
+          two ranges.
 
 """
 
@@ -393,18 +398,18 @@ RANGE     NAME=LOW:HIGH:STEPS, the name of a parameter and the values that it
 @SEARCHES_OF_GAME
 @MEASURED
 def sweep(ranges: tuple[str, ...], start: str | None, **options: Any) -> None:
-    """Search with each value of a number of the search, or each pair of values of two.
+    """Search with a range of values of one or two parameters.
 
-    Nodes, time, and how often the value and the move are those of the usual numbers, which stand
-    in the first row; a plot draws a line, or of two numbers a map. Without --from and --file, 50
-    positions are drawn.
+    The columns are nodes, time, and how often the value and the move are the same as with the
+    default values, which are in the first row. A plot has lines for one parameter, heat maps for
+    two. Without --from and --file, 50 positions are sampled.
     """
     from cutnode.lab import sweep as study
 
-    def measure(**options: Any) -> Study:  # a technique from a file is known by then
+    def measure(**options: Any) -> Study:  # by now techniques from files are registered
         values = dict(map(study.range_of, ranges))
         if len(values) < len(ranges):
-            raise CutnodeError("the two parameters of a sweep are one")
+            raise CutnodeError("a sweep needs two different parameters")
         return study.sweep(ranges=values, **options)
 
     measure_searches(measure, study.draw, **several(options | {"position": start}))
@@ -412,15 +417,16 @@ def sweep(ranges: tuple[str, ...], start: str | None, **options: Any) -> None:
 
 COMPARED = """\
 \b
-A, B      settings, separated by commas, as `cutnode match` takes them, or
-          `default`; among others
+A, B      settings as for `cutnode match`, separated by commas, or `default`;
+          among others
             techniques=X+Y, without=X+Y, exact, evaluation=NAME, engine=mcts,
             set=lmr.base=0.8
             depth=N, nodes=N, seconds=S
-                          limits of its own
-            path=FOLDER   the version of a checkout of cutnode
-            python=FILE   that of a virtual environment; or for a checkout
-            game=FILE     with other rules
+                          its own limits
+            path=FOLDER   the version in a checkout of cutnode
+            python=FILE   the version in a virtual environment, or the Python
+                          to run a checkout with
+            game=FILE     other rules
 
 """
 
@@ -432,22 +438,22 @@ A, B      settings, separated by commas, as `cutnode match` takes them, or
     POSITION,
     seed=OPENINGS_TOO,
 )
-@depth_option("Search positions N plies deep.", least=1, most=MOST_DEPTH)
-@nodes_option("Search positions with at most N nodes.")
-@seconds_option("Search positions for at most S seconds.")
+@depth_option("Depth limit per position, in plies.", least=1, most=MOST_DEPTH)
+@nodes_option("Node limit per position.")
+@seconds_option("Time limit per position, in seconds.")
 @RUNS
-@pairs_option("Play N pairs of games; 0: none.", least=0, default=10)
+@pairs_option("Play N pairs of games; 0: no match.", least=0, default=10)
 @moves_in_play(0.1)
 @sprt_options("B", "A")
 @WORKERS
 @MEASURED
 def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) -> None:
-    """Compare two settings of the engine, or two versions of it: A, and B beside it.
+    """Compare two settings or versions of the engine, A and B.
 
-    Both search the same positions, by turns, and play games, each opening with both sides: nodes,
-    time, the same values and moves, Elo. Each runs in a process of its own, so one may be an
-    older version. With --elo0 and --elo1 a sequential test (SPRT) ends the match when it is
-    decided. Without POSITION or a FILE, 50 positions are drawn.
+    Both search the same positions alternately and play a match, each opening twice with colours
+    reversed. The columns are nodes, time, agreement of values and moves, and Elo. Each runs in its
+    own process, so one may be an older version. With --elo0 and --elo1, an SPRT ends the match
+    when it is decided. Without POSITION or FILE, 50 positions are sampled.
     """
     from cutnode.lab import compare as study
 
@@ -466,15 +472,16 @@ def compare(opening_plies: int, seed: int, workers: int | None, **options: Any) 
 @lab.command(epilog=EPILOG)
 @GAME
 @POSITION
-@positions_option("Draw N positions.", default=50)
+@positions_option("Sample N positions.", default=50)
 @PLIES
-@seed_option("Which games.")
-@out_option("Write to FILE, not to standard output.")
+@seed_option("Random seed.")
+@out_option("Write to FILE instead of standard output.")
 def sample(out: str | None, **options: Any) -> None:
-    """Draw positions from games, one to a line, as --file reads them.
+    """Sample positions from games.
 
-    The engine plays games against itself from POSITION on, half of its moves at random, and of
-    each one position is taken, no two of them equivalent.
+    The output has one position per line, as --file reads it. The engine plays games against itself
+    from POSITION, with half of the moves random, and one position is taken from each game. No two
+    positions are equivalent.
     """
     from cutnode.lab.provenance import machine
     from cutnode.storage.files import check_file, write_whole
@@ -496,15 +503,15 @@ def sample(out: str | None, **options: Any) -> None:
 @OUTPUTS
 @option(
     "--extract",
-    "Write the code that the study was run with, files of its author, into FOLDER.",
+    "Write the author's code files, with which the study was run, into FOLDER.",
     metavar="FOLDER",
     shell_complete=complete_folder,
 )
 def show(file: str, extract: str | None, **options: Any) -> None:
-    """Print a study again, or turn it into other forms.
+    """Print a study again, or convert it to other formats.
 
-    FILE is a page, .json or .jsonl that an experiment wrote; one that is still being written,
-    or was stopped, gives what it has.
+    FILE is a page, .json or .jsonl that an experiment wrote; a running or interrupted study has
+    its results so far.
     """
     from cutnode.lab.files import extract_files, read_study
     from cutnode.lab.study import drawing_of
@@ -523,11 +530,11 @@ def show(file: str, extract: str | None, **options: Any) -> None:
 @click.argument("file", shell_complete=complete_file)
 @MEASURED
 def rerun(file: str, **options: Any) -> None:
-    """Measure a study again, and say what differs.
+    """Repeat a study, and list the differences.
 
-    FILE is a page, .json or .jsonl that an experiment wrote. Node counts, values and moves have
-    to be the same to the digit, of each row and position; times are compared by their ratio.
-    Another version or machine is said.
+    FILE is a page, .json or .jsonl that an experiment wrote. Node counts, values and moves must be
+    exactly the same for each row and position; times are compared by their ratio. A different
+    version or machine is noted.
     """
     from cutnode.lab import rerun as again
     from cutnode.lab.files import read_study
@@ -542,9 +549,10 @@ def rerun(file: str, **options: Any) -> None:
 @ANY_GAME
 @OUTPUTS
 def list_parameters(game: str | None, **options: Any) -> None:
-    """List the parameters of techniques: values, ranges, and what was measured.
+    """List the parameters of techniques.
 
-    With a GAME, the values are those of its profile. `--set` gives others.
+    The columns include values, ranges and measured effects. With a GAME, the values are from
+    its profile. `--set` changes them.
     """
     from cutnode.contract.loading import load_game
     from cutnode.lab.tables import parameters_study
@@ -559,26 +567,33 @@ def list_parameters(game: str | None, **options: Any) -> None:
 @positions_options(seed=OPENINGS_TOO)
 @option(
     "--parameters",
-    "Fit these, as lmr.*,futility.margin.  [those of selective techniques that change moves]",
+    "Parameters to tune, such as lmr.*,futility.margin.  [default: parameters of selective "
+    "techniques that change moves]",
     metavar="A,B",
 )
-@choice("--by", "What counts: what moves lose, or the games that both points of a step play.", AIMS)
-@nodes_option("Choose moves with N nodes.", default=1000)
-@integer("--iterations", "Take N steps of SPSA, of 40 positions or 8 pairs each.", default=60)
-@pairs_option("Play at most N pairs of games; 0: none.", least=0, default=200)
+@choice(
+    "--by",
+    "Objective: the loss of the moves chosen, or the results of games between settings.",
+    AIMS,
+)
+@nodes_option("Node limit per move.", default=1000)
+@integer("--iterations", "SPSA iterations, each of 40 positions or 8 pairs of games.", default=60)
+@pairs_option("Play at most N pairs of games; 0: no match.", least=0, default=200)
 @moves_in_play(0.05)
-@positive("--least-elo", "Accept what wins so much Elo.", default=20.0, metavar="ELO")
+@positive(
+    "--least-elo", "Least Elo gain to accept; SPRT: H1, against 0.", default=20.0, metavar="ELO"
+)
 @WORKERS
 @MEASURED
 def tune(
     parameters: str | None, opening_plies: int, seed: int, workers: int | None, **options: Any
 ) -> None:
-    """Fit parameters of the search to a game.
+    """Tune search parameters for a game.
 
-    They are fitted by what the chosen moves lose, as a deeper search sees it, or by games between
-    settings; then the fitted search plays the default, until a sequential test (SPRT) tells the
-    least Elo from 0. What to write in the game is printed if it won. Without POSITION or a FILE,
-    200 positions are drawn.
+    SPSA minimises the loss of the chosen moves, as a deeper search judges it, or plays games
+    between settings. The tuned search then plays the default until an SPRT of --least-elo against
+    0 decides. If it wins, the profile to write in the game is printed. Without POSITION or FILE,
+    200 positions are sampled.
     """
     from cutnode.lab import tuning as study
 

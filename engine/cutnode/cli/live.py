@@ -1,4 +1,4 @@
-"""Signs of life: progress bars, and a line at a terminal or lines for a log while a search runs."""
+"""Progress of running commands: bars, and a status line on a terminal or lines in a log."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 import time
 
 LOOK_SECONDS = 0.15
-"""A terminal shows the search as it was so long ago, at most."""
+"""The interval between updates on a terminal."""
 
 SAY_SECONDS = 1.0
-"""A log has a line for each new depth or bound, and after so many seconds without one."""
+"""The longest time without a line in a log, which also has one for each new depth or bound."""
 
 
 @contextlib.contextmanager
 def live(position: Any, look: Callable[[], Progress], *, told: bool) -> Iterator[None]:
-    """Show on standard error how far the search of a position is, while the block runs.
+    """Show the progress of a search on standard error while the block runs.
 
-    A terminal has one line, which goes away at the end; elsewhere lines are written if that is
-    *told*.  They are made by a thread of its own, so *look* has to be safe to call from it.
+    A terminal has one line, which disappears at the end; elsewhere lines are written only if
+    *told*.  A separate thread writes them, so *look* must be safe to call from it.
     """
     terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     if not (terminal or told):
@@ -36,7 +36,7 @@ def live(position: Any, look: Callable[[], Progress], *, told: bool) -> Iterator
         return
     done = threading.Event()
     show = _show_line if terminal else _say_lines
-    context = contextvars.copy_context()  # texts of a game that fail are collected as elsewhere
+    context = contextvars.copy_context()  # so failures of a game's texts are collected here too
     thread = threading.Thread(target=context.run, args=(show, position, look, done), daemon=True)
     thread.start()
     try:
@@ -54,7 +54,7 @@ def _show_line(position: Any, look: Callable[[], Progress], done: threading.Even
     from rich.text import Text
 
     console = Console(stderr=True)
-    # Standard output stays as it is: it may lead to a file.
+    # Leave standard output alone: it may be a file.
     with Live(console=console, auto_refresh=False, transient=True, redirect_stdout=False) as shown:
         while True:
             line = _at_a_glance(position, look())
@@ -74,7 +74,7 @@ def _say_lines(position: Any, look: Callable[[], Progress], done: threading.Even
 
 
 def _at_a_glance(position: Any, now: Progress) -> str:
-    """Return what is known of a search as people read it, the most important first."""
+    """Return the state of a search for people to read, the most important first."""
     if not now.nodes:
         return f"getting ready, {now.seconds:.0f} s"
     effort = f"{now.nodes:,} nodes", f"{_rate(now):,}/s", f"table {now.fill:.0%}"
@@ -83,7 +83,7 @@ def _at_a_glance(position: Any, now: Progress) -> str:
 
 
 def _info(position: Any, now: Progress) -> str:
-    """Return the same as words and values, as the ``info`` lines of UCI have them."""
+    """Return the state of a search as names and values, like the ``info`` lines of UCI."""
     effort = f"nodes {now.nodes}", f"nps {_rate(now)}", f"hashfull {round(1000 * now.fill)}"
     line = _line(position, now)
     pv = ["pv", *line] if line else []
@@ -91,13 +91,13 @@ def _info(position: Any, now: Progress) -> str:
 
 
 def _found(now: Progress) -> list[str]:
-    """Return the depth and the value that are known, if any."""
+    """Return the depth and the value found so far, if any."""
     value = _value(now)
     return [f"depth {now.depth}"] * (now.depth > 0) + [f"value {value}"] * bool(value)
 
 
 def _value(now: Progress) -> str:
-    """Return the score, or the bounds of a proof; nothing before there is one."""
+    """Return the score, or the bounds of a proof; "" if there is neither yet."""
     from cutnode.search.results import score_text
 
     if now.value is not None:
@@ -121,10 +121,10 @@ def _line(position: Any, now: Progress) -> list[str]:
 def progress_bar(
     total: int | None = None, *, wanted: bool = True, labelled: bool = False, told: bool = False
 ) -> Iterator[Callable[..., None]]:
-    """Show a bar on standard error, if that is a terminal, and yield the function that moves it.
+    """Show a bar on standard error, if that is a terminal, and yield a function that updates it.
 
-    It is called with how much is done, with the total if that has become another, and with a
-    *label* if the bar is *labelled*.  What is no terminal gets lines if that is *told*.
+    The function takes the amount done, the total if that has changed, and a *label* if the bar is
+    *labelled*.  If standard error is not a terminal, it gets lines if *told*.
     """
     if not (wanted and sys.stderr.isatty()):
         yield _lines(total) if told else lambda done, total=total, label="": None
@@ -145,7 +145,7 @@ def progress_bar(
         columns.insert(0, TextColumn("{task.description:16}", markup=False))
     else:
         columns.append(TimeRemainingColumn())
-    # Standard output stays as it is: it may lead to a file.
+    # Leave standard output alone: it may be a file.
     with Progress(
         *columns, console=Console(stderr=True), transient=True, redirect_stdout=False
     ) as progress:
@@ -156,7 +156,7 @@ def progress_bar(
 
 
 def _lines(total: int | None) -> Callable[..., None]:
-    """Return the function that writes a line now and then, and when all is done."""
+    """Return a function that writes a line at intervals, and one at the end."""
     began = time.monotonic()
     said = began
 

@@ -1,8 +1,8 @@
 """The command ``cutnode``: it finds its commands, and turns errors into a line and an exit code.
 
-Standard output holds results and nothing else; progress and summaries go to standard
-error, and only where a person is watching.  A command is imported when it runs: help and
-version take no longer than Python and click.
+Standard output holds only results; progress and summaries go to standard error, and only if it
+is a terminal or an option asks for them.  A command is imported when it runs, so help and version
+take no longer than Python and click.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "cutnode.commands"
-"""Entry points of this group, ``name = "module:command"``, are commands of click."""
+"""The group of entry points, ``name = "module:command"``, that are click commands."""
 
 MODULES = {
     "boards": ("perft", "show"),
@@ -50,11 +50,11 @@ OWN_COMMANDS = {
     **{name: name for name in ("batch", "book", "cluster", "lab", "match", "mate", "play")},
     **{name: name for name in ("search", "tablebase", "train", "tree")},
 }
-"""The commands of this package, and the module of each."""
+"""The module of each command of this package."""
 
 
 def own_command(name: str) -> EntryPoint:
-    """Return where a command of this package is."""
+    """Return the entry point of a command of this package."""
     from importlib.metadata import EntryPoint
 
     return EntryPoint(name, f"cutnode.cli.{OWN_COMMANDS[name]}:{name}", GROUP)
@@ -62,8 +62,8 @@ def own_command(name: str) -> EntryPoint:
 
 @functools.cache
 def added_commands() -> dict[str, EntryPoint]:
-    """The commands that installed packages add, by name."""
-    from importlib.metadata import entry_points  # to look for them takes a while
+    """Return the commands that installed packages add, by name."""
+    from importlib.metadata import entry_points  # the lookup takes a while
 
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
@@ -71,7 +71,7 @@ def added_commands() -> dict[str, EntryPoint]:
 class Commands(click.Group):
     """A group whose commands fail with one line and a documented exit code.
 
-    Its own commands come first, and then those of other packages.
+    A command of this package takes precedence over one of the same name elsewhere.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -84,7 +84,7 @@ class Commands(click.Group):
         return None if entry is None else loaded_command(entry)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands, and import none whose source says what it does."""
+        """List the commands; import only those whose help is not found in their source."""
         entries = added_commands() | {name: own_command(name) for name in OWN_COMMANDS}
         width = formatter.width - 6 - max(map(len, entries))
         with formatter.section("Commands"):
@@ -100,7 +100,7 @@ class Commands(click.Group):
             return super().main(*args, **settings)
 
     def make_context(self, *args: Any, **settings: Any) -> click.Context:
-        """Read the words of a command, or print help."""
+        """Parse the arguments of a command, or print help."""
         with ending_quietly():
             return super().make_context(*args, **settings)
 
@@ -132,7 +132,7 @@ class Commands(click.Group):
 
 @contextlib.contextmanager
 def ending_quietly() -> Iterator[None]:
-    """End without a traceback at Ctrl-C, and where output can no longer be written."""
+    """End without a traceback at Ctrl-C, and when output can no longer be written."""
     try:
         yield
     except KeyboardInterrupt:
@@ -147,7 +147,7 @@ def ending_quietly() -> Iterator[None]:
 
 
 def described(entry: EntryPoint) -> click.Command:
-    """Make a command with the help of an entry point, imported only if its source is not found."""
+    """Make a command with an entry point's help; import it only if its source is not found."""
     package, *inner = entry.module.split(".")
     spec = find_spec(package)
     for folder in (spec and spec.submodule_search_locations) or ():
@@ -161,11 +161,11 @@ def described(entry: EntryPoint) -> click.Command:
 
 
 def loaded_command(entry: EntryPoint) -> click.Command:
-    """Load the command of an entry point, or make one that says why it cannot be loaded."""
+    """Load an entry point's command, or make one that says why it cannot be loaded."""
     try:
         command = entry.load()
         if not isinstance(command, click.Command):
-            raise TypeError(f"it is {command!r}, no command of click")
+            raise TypeError(f"it is {command!r}, not a click command")
         return command
     except Exception as error:
         owner = "" if entry.dist is None else f" of {entry.dist.name}"
@@ -183,12 +183,12 @@ def loaded_command(entry: EntryPoint) -> click.Command:
 
 
 def tell_note(text: str) -> None:
-    """Tell on standard error what was read in another way than it is written."""
+    """Print a note to standard error, such as on input that was not read as it is written."""
     click.echo(f"cutnode: note: {' '.join(text.split())}", err=True)
 
 
 def complain(error: click.ClickException) -> NoReturn:
-    """End with one line that says what is wrong with the words of a command."""
+    """End with one line that says what is wrong with the arguments."""
     said = " ".join(error.format_message().split()).removesuffix(".")
     ctx = getattr(error, "ctx", None)
     told = f"; see {ctx.command_path} --help" if ctx is not None else ""
@@ -203,7 +203,7 @@ def fail(error: CutnodeError) -> NoReturn:
 
 
 def show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    """Print the version that is installed, and end."""
+    """Print the installed version, and end."""
     if wanted and not ctx.resilient_parsing:
         click.echo(f"cutnode {cutnode.__version__}")
         ctx.exit()
@@ -219,5 +219,5 @@ def show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -
     help="Show the version and exit.",
 )
 def main() -> None:
-    """Solve positions of board games, play, count lines of play, and show boards."""
-    sys.path.append(os.getcwd())  # where modules named by a person may be
+    """Solve, search and play board games, and measure how well the search does."""
+    sys.path.append(os.getcwd())  # where the user's own modules may be

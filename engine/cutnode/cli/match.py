@@ -1,6 +1,6 @@
 """The command ``cutnode match``.
 
-Exit codes: 0 played, 2 bad input, 130 interrupted (what was played is printed).
+Exit codes: 0 played, 2 bad input, 130 interrupted (the result so far is printed).
 """
 
 from __future__ import annotations
@@ -42,25 +42,27 @@ PLAYERS = """\
 GAME  as in `cutnode solve --help`.
 A     a player: `random`, or settings separated by commas:
         level=NAME    easy, medium, hard or expert
-        strength=N    0..100: errs as a person does, the less the higher N
+        strength=N    0 (errs most) to 100 (not at all)
         depth=N, nodes=N, seconds=S
                       the limits of an engine
         evaluation=NAME, techniques=X+Y, without=X+Y, exact, driver=NAME,
         table=MIB, tablebase=FOLDER
-                      as the options of `cutnode search`, such as
+                      the options of `cutnode search`, for example
                       evaluation=my_file.py:centre
         set=NAME=X+NAME=X
-                      parameters of techniques, such as set=lmr.base=0.8
-        engine=mcts   a Monte Carlo tree search, with playouts=N, nodes=N,
+                      parameters of techniques, for example
+                      set=lmr.base=0.8
+        engine=mcts   Monte Carlo tree search, with playouts=N, nodes=N,
                       seconds=S, memory=MIB, selection=NAME, priors=NAME,
                       exploration=X, rave=X, minimax=X, rollouts=NAME,
-                      cut_after=N as the options of `cutnode search`
-        engine=auto   what a trial before the first game shows to be better,
-                      with seconds=S, table=MIB, memory=MIB, evaluation=NAME
+                      cut_after=N: the options of `cutnode search`
+        engine=auto   alphabeta or mcts, whichever wins a trial before the
+                      first game, with seconds=S, table=MIB, memory=MIB,
+                      evaluation=NAME
         path=FOLDER, python=FILE, game=FILE
-                      in a process of its own: the version of a checkout or
-                      of a virtual environment, or with other rules
-B     another, or the same.
+                      run in a separate process: the version in a checkout,
+                      the version in a virtual environment, other rules
+B     another player, or the same.
 """
 
 
@@ -68,13 +70,13 @@ B     another, or the same.
 @GAME
 @click.argument("a", shell_complete=complete_player)
 @click.argument("b", shell_complete=complete_player)
-@pairs_option("Play N pairs of games.  [50, or as many as there are positions in a FILE]")
+@pairs_option("Play N pairs of games.  [default: 50, or the number of positions in FILE]")
 @plies_option("Begin each pair after N random moves.", default=4)
 @FILE
-@integer("--most-plies", "A game of N moves is a draw.  [the game's MAX_PLIES]")
-@seed_option("Play other games.")
+@integer("--most-plies", "Call a game of N moves a draw.  [default: the game's MAX_PLIES]")
+@seed_option("Random seed.")
 @sprt_options("A", "B")
-@integer("--processes", "Play N pairs at a time; the result is the same.", most=256, default=1)
+@integer("--processes", "Play N pairs at a time, with the same result.", most=256, default=1)
 @option("--record", "Write the games to FILE, a JSON object per line.", metavar="FILE")
 @PROGRESS
 @json_option("Print a JSON object.")
@@ -91,17 +93,17 @@ def match(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Let A play against B: the score, the difference in Elo, and how sure it is.
+    """Let A play against B, and report the score and the difference in Elo with its error.
 
-    Each opening is played twice, and each of A and B moves first once. With --elo0 and
-    --elo1 a sequential test (SPRT) ends the match when it is decided. Games with limits of
-    depth or nodes are the same each time.
+    Each opening is played twice: A moves first once, and B moves first once. With --elo0 and
+    --elo1, the match ends as soon as a sequential test (SPRT) is decided. Games limited by depth
+    or nodes are reproducible.
     """
     sprt = None
     if elo0 is not None and elo1 is not None:
         sprt = Sprt(elo0, elo1, alpha, beta)
     elif elo0 is not None or elo1 is not None:
-        raise CutnodeError("--elo0 and --elo1 go together")
+        raise CutnodeError("--elo0 and --elo1 need each other")
     if record is not None:
         check_file(record)
     loaded, entries = read_positions(game, None, file, [] if options.pop("skip_bad") else None)

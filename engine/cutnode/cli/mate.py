@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 @click.command(epilog=EPILOG)
 @positions_of_game
 @integer(
-    "--moves", "Look for a win within N moves of the player to move.", most=MOST_MOVES, default=3
+    "--moves", "Look for a win within N moves by the player to move.", most=MOST_MOVES, default=3
 )
-@click.option("--proof", is_flag=True, help="Print the answers to all replies, once verified.")
+@click.option("--proof", is_flag=True, help="Verify the proof tree, and print it.")
 @nodes_option()
 @seconds_option()
 @table_option(64)
@@ -51,14 +51,14 @@ def mate(
     tablebase: str | None,
     told: bool,
 ) -> None:
-    """Prove whether the player to move wins by force within N moves, and how.
+    """Prove whether the player to move can force a win within N moves, and show how.
 
-    The win is the quickest one, and the line that of the longest defence. A proof is a tree: a
-    reply and the answer to it, and indented what follows. What is reached in several ways is
-    shown once and referred to by a number.
+    The win is the quickest one, and the line shows the longest defence. A proof is a tree: each
+    reply with the answer to it, and the continuation indented below. A position reached in several
+    ways is shown once, and then referred to by a number.
 
-    With --file each line is: position, moves to win (- for no win, ? for not decided), best
-    move, nodes, seconds. Each position starts from an empty table.
+    With --file, each line is: position, moves to win (- for no win, ? for undecided), best move,
+    nodes, seconds. Each position starts with an empty table.
     """
 
     prover = cutnode.Prover(entries[0][1], table=table_mb, tablebase=tablebase)
@@ -95,7 +95,7 @@ def mate(
 def prove(
     prover: cutnode.Prover, start: Any, moves: int, *, told: bool, **options: Any
 ) -> ForcedWin:
-    """Look for a win, and tell how far the search is: the depth is what has none, in plies."""
+    """Look for a win and show progress; the depth shown is the plies proven to hold no win."""
     from cutnode.kernels.clock import Clock
     from cutnode.search.handles import Progress
 

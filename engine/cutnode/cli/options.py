@@ -1,7 +1,7 @@
 """The arguments and options of commands, each declared once.
 
-An option is a function where commands say it in other words or have other defaults.  What only
-one command has is declared there, with the helpers at the top of this module.
+An option is a function if its help or default differs between commands.  A command declares its
+own options itself, with the helpers at the top of this module.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SHORT = {
     **{"depth": "-d", "engine": "-e", "file": "-f", "json": "-j", "lines": "-l", "nodes": "-n"},
     **{"out": "-o", "seconds": "-s", "threads": "-t"},
 }
-"""The options that have a short name, which is the same in all commands."""
+"""Short names by option, the same in all commands."""
 
 
 def combined(*parameters: Decorator) -> Decorator:
@@ -57,13 +57,13 @@ def combined(*parameters: Decorator) -> Decorator:
 
 
 def named(name: str) -> tuple[str, ...]:
-    """Return the names of an option: its short one, where it has one, and the long one."""
+    """Return the names of an option: the short one, if any, and the long one."""
     short = SHORT.get(name.removeprefix("--"))
     return (name,) if short is None else (short, name)
 
 
 def option(name: str, help: str, **settings: Any) -> Decorator:
-    """An option whose default the help shows; *settings* are those of ``click.option``."""
+    """An option whose help shows its default; ``click.option`` takes the *settings*."""
     return click.option(*named(name), help=help, **{"show_default": True, **settings})
 
 
@@ -75,7 +75,7 @@ def integer(
 
 
 class Finite(click.FloatRange):
-    """A number of a range, which is neither ``nan`` nor ``inf``."""
+    """A number within a range, and neither ``nan`` nor ``inf``."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -92,28 +92,28 @@ def positive(name: str, help: str, **settings: Any) -> Decorator:
 
 
 def choice(name: str, help: str, values: Sequence[str]) -> Decorator:
-    """One of some words, by default the first."""
+    """One of *values*, by default the first."""
     return option(name, help, type=click.Choice(values), default=values[0])
 
 
-# What is searched
+# Games and positions
 
 GAME = click.argument("game", shell_complete=complete_game)
 ANY_GAME = click.argument("game", required=False, shell_complete=complete_game)
-"""A game that need not be named."""
+"""An optional game."""
 
 POSITION = click.argument("position", required=False)
 SKIP_BAD = click.option(
     "--skip-bad",
     is_flag=True,
-    help="Skip lines of FILE that cannot be read; list and count them on standard error.",
+    help="Skip lines of FILE that cannot be read; list and count them on stderr.",
 )
 FILE = combined(
     option(
         "--file",
-        "Read positions from FILE ('-' is standard input), or from a set that comes with the game "
-        "(`sampled`), one per line. What follows a ';', blank lines, and lines that begin with '#' "
-        "are skipped.",
+        "Read positions, one per line, from FILE ('-' for standard input) or from a set that comes "
+        "with the game (such as `sampled`). Ignore blank lines, lines that begin with '#', and "
+        "text after a ';'.",
         metavar="FILE",
         shell_complete=complete_file,
     ),
@@ -122,89 +122,93 @@ FILE = combined(
 
 
 def sprt_options(player: str, other: str) -> Decorator:
-    """A sequential test of a player's strength against another's."""
+    """The options of a sequential probability ratio test (SPRT) of two players."""
     return combined(
         *(
             option(
                 name,
-                f"Stop when {player} is surely {than}ELO better than {other}.",
+                f"SPRT: {hypothesis}, the lead of {player} over {other} in Elo.",
                 type=Finite(-MOST_ELO, MOST_ELO),
                 metavar="ELO",
             )
-            for name, than in (("--elo0", "not "), ("--elo1", ""))
+            for name, hypothesis in (("--elo0", "H0"), ("--elo1", "H1"))
         ),
         *(
             option(
                 name,
-                f"Odds to accept {accepted} wrongly.",
+                f"SPRT: type {error} error rate.",
                 type=Finite(0, 0.5, min_open=True, max_open=True),
                 metavar="P",
                 default=0.05,
             )
-            for name, accepted in (("--alpha", "elo1"), ("--beta", "elo0"))
+            for name, error in (("--alpha", "I"), ("--beta", "II"))
         ),
     )
 
 
 def seed_option(help: str, default: int | None = 0) -> Decorator:
-    """The seed of all that is random."""
+    """The random seed."""
     return option("--seed", help, type=int, default=default, metavar="N")
 
 
 def games_option(help: str, default: int) -> Decorator:
-    """A number of games to play."""
+    """The number of games to play."""
     return integer("--games", help, default=default)
 
 
 def pairs_option(help: str, **settings: Any) -> Decorator:
-    """A number of pairs of games to play, each opening with both sides."""
+    """The number of game pairs to play, each from one opening with both colours."""
     return integer("--pairs", help, **settings)
 
 
 OWN_GAME = option(
     "--game",
-    "The game, if it is one in a file of yours.",
+    "The file or module of the game, if it is your own.",
     metavar="GAME",
     shell_complete=complete_game,
 )
-"""A file or folder names its game; one in a file of its own has to be loaded first."""
+"""Data files name their game, but a user's own game has to be loaded before they are read."""
 
-BEGIN = click.option("--from", "start", metavar="POSITION", help="Begin here, not at the start.")
+BEGIN = click.option(
+    "--from", "start", metavar="POSITION", help="Begin from POSITION instead of the start."
+)
 
 
 def tolerance_option(help: str, **settings: Any) -> Decorator:
-    """How close expected values have to be, in games of chance."""
+    """The tolerance of expected values in games of chance."""
     return positive("--tolerance", help, **{"metavar": "X", **settings})
 
 
-# How it is searched
+# Searches
 
 DEPTH_IN = choice(
-    "--depth-in", "What a ply of depth is where a player can move again.", UNITS_OF_DEPTH
+    "--depth-in", "Unit of depth in games where a player can move again.", UNITS_OF_DEPTH
 )
-DRIVER = choice("--driver", "How a depth is searched: mtdf uses null windows only.", DRIVERS)
+DRIVER = choice("--driver", "Search driver: mtdf uses null windows only.", DRIVERS)
 EVALUATION = option(
     "--evaluation",
-    "Another of the game's estimates than its usual one, a FILE.weights, a function of yours as "
-    "my_file.py:centre, or, in games that define features, a style: "
+    "Evaluation to use: another of the game's own, a FILE.weights, your own function "
+    "(my_file.py:centre), or, in games that define features, a style: "
     f"{', '.join(STYLES)}.",
     metavar="NAME",
     shell_complete=complete_evaluation,
 )
-EXACT = click.option("--exact", is_flag=True, help="Only techniques that cannot change the score.")
+EXACT = click.option(
+    "--exact", is_flag=True, help="Use only techniques that cannot change the score."
+)
 TECHNIQUES = option(
     "--techniques",
-    "Only these techniques, in this order in an ablation; '' for none of them; my_file.py:idea "
-    "for one of yours, and ... for those that are usual.",
+    "Use only these techniques ('' for none); an ablation adds them in this order. "
+    "my_file.py:idea is one of your own, and ... stands for the default ones.",
     metavar="A,B",
     shell_complete=complete_techniques,
 )
 WITHOUT = option(
-    "--without", "Not these techniques.", metavar="A,B", shell_complete=complete_techniques
+    "--without", "Leave out these techniques.", metavar="A,B", shell_complete=complete_techniques
 )
 ORDER = option(
     "--order",
-    "Search moves first that a function of yours thinks promising, as my_file.py:order.",
+    "Order moves by your own function, such as my_file.py:order.",
     metavar="FILE:NAME",
     shell_complete=complete_file,
 )
@@ -213,21 +217,23 @@ SET = click.option(
     "parameters",
     metavar="NAME=VALUE",
     multiple=True,
-    help="Give a parameter of a technique a value, as lmr.base=0.8 (`cutnode lab parameters` "
-    "lists them); @FILE for those that `cutnode lab tune` found.  Can be repeated.",
+    help="Set a parameter of a technique, such as lmr.base=0.8 (`cutnode lab parameters` lists "
+    "them), or with @FILE those that `cutnode lab tune` found. Repeatable.",
     shell_complete=complete_parameter,
 )
 CHOSEN = combined(EXACT, TECHNIQUES, WITHOUT, ORDER, SET)
-"""The techniques of a search, and their numbers."""
+"""The techniques of a search, and their parameters."""
 ENGINE = choice(
-    "--engine", "Alpha-beta, Monte Carlo tree search, or what a trial shows to be better.", SEARCHES
+    "--engine",
+    "Alpha-beta, Monte Carlo tree search (mcts), or whichever does better in a trial (auto).",
+    SEARCHES,
 )
-PLAYOUTS = integer("--playouts", "At most N playouts (mcts).", show_default=False)
+PLAYOUTS = integer("--playouts", "Playout limit (mcts).", show_default=False)
 
 
 def choice_or_number(name: str, its: Option) -> Decorator:
-    """An option that the table of its kind describes."""
-    help = f"{its.about}  [{its.usual}]" if its.usual else its.about
+    """The command-line form of an option from a table such as :data:`TREE_OPTIONS`."""
+    help = f"{its.about}  [default: {its.usual}]" if its.usual else its.about
     flag = f"--{name.replace('_', '-')}"
     if its.kind is int:
         return integer(flag, help, least=int(its.least))
@@ -241,25 +247,29 @@ TREE = combined(*(choice_or_number(name, its) for name, its in TREE_OPTIONS.item
 """The options of Monte Carlo tree search."""
 PROOF_SHARE = option(
     "--proof-share",
-    "The part of the limits of time and nodes in which a proof is tried (alphabeta).  "
-    "[what the game says, or 0]",
+    "Share of the time and node limits spent on trying a proof (alphabeta).  "
+    "[default: the game's own, or 0]",
     type=Finite(0, MOST_PROOF_SHARE),
     metavar="PART",
     show_default=False,
 )
 SEARCHER = combined(CHOSEN, DRIVER, EVALUATION, DEPTH_IN)
-"""The options of how a position is searched."""
+"""The options that configure a searcher."""
 
 
-SOLVER = choice("--engine", "How values are proven.", SOLVERS)
+SOLVER = choice(
+    "--engine", "Prove by alpha-beta, proof numbers (pn), or whichever ends first (auto).", SOLVERS
+)
 TASK_ENGINE = choice(
     "--engine",
-    "How values are proven (not mcts) or searched (not pn).",
+    "Engine to prove with (not mcts) or to search with (not pn).",
     tuple(dict.fromkeys((*SOLVERS, *SEARCHES))),
 )
 
 
-def weak_option(help: str = "Prove only who wins: 1 the mover, 0 nobody, -1.") -> Decorator:
+def weak_option(
+    help: str = "Prove only who wins: 1 is the mover, -1 the opponent, 0 nobody.",
+) -> Decorator:
     """A weak solution: the sign of the value."""
     return click.option("--weak", is_flag=True, help=help)
 
@@ -270,27 +280,27 @@ def depth_option(help: str = "Search N plies deep.", **settings: Any) -> Decorat
 
 
 def plies_option(help: str, **settings: Any) -> Decorator:
-    """A number of plies from the position on, 0 or more."""
+    """A number of plies after the position, 0 or more."""
     return integer("--plies", help, **{"least": 0, **settings})
 
 
 def positions_option(help: str, **settings: Any) -> Decorator:
-    """A number of positions."""
+    """The number of positions."""
     return integer("--positions", help, **settings)
 
 
 def workers_option(help: str, **settings: Any) -> Decorator:
-    """A number of processes that work at the same time."""
+    """The number of processes that work in parallel."""
     return integer("--workers", help, **settings)
 
 
-def nodes_option(help: str = "At most N nodes.", **settings: Any) -> Decorator:
-    """A limit of nodes."""
+def nodes_option(help: str = "Node limit.", **settings: Any) -> Decorator:
+    """The node limit."""
     return integer("--nodes", help, **settings)
 
 
-def seconds_option(help: str = "At most S seconds.", **settings: Any) -> Decorator:
-    """A limit of time."""
+def seconds_option(help: str = "Time limit in seconds.", **settings: Any) -> Decorator:
+    """The time limit."""
     return positive("--seconds", help, **{"metavar": "S", **settings})
 
 
@@ -300,7 +310,7 @@ def threads_option(help: str, default: int | None = 1) -> Decorator:
 
 
 def memory_option(help: str, default: int) -> Decorator:
-    """How much memory may be taken, in MiB."""
+    """The memory limit in MiB."""
     return integer("--memory-mb", help, default=default)
 
 
@@ -312,11 +322,11 @@ def tablebase_option(
 
 
 def table_option(default: int) -> Decorator:
-    """The size of the table, or of each of several."""
+    """The size of the transposition table, or of each one."""
     return integer("--table-mb", "Size of the transposition table in MiB.", default=default)
 
 
-# A service
+# The service
 
 SEARCH_TABLE = integer(
     "--table", "Size of a search's transposition table.", metavar="MIB", default=64
@@ -324,13 +334,13 @@ SEARCH_TABLE = integer(
 
 
 def port_option(help: str, default: int) -> Decorator:
-    """The port where a service listens."""
+    """The port that a service listens on."""
     return integer("--port", help, least=0, most=65535, default=default)
 
 
 ALLOW_HOST = option(
     "--allow-host",
-    "Answer requests that name HOST, such as a proxy's name; * for any. Repeat it for others.",
+    "Accept requests whose Host header is HOST, such as a proxy's name; * accepts any. Repeatable.",
     metavar="HOST",
     multiple=True,
     show_default=False,
@@ -338,29 +348,32 @@ ALLOW_HOST = option(
 
 MAX_GAMES = integer(
     "--max-games",
-    "Hold at most N compiled games; each variant is a game. Answer the rest with 503.",
+    "Hold at most N compiled games, counting each variant; answer requests for more with 503.",
     default=16,
 )
 
 
-# What becomes of the results
+# Results
 
 
-def json_option(help: str = "One JSON object.") -> Decorator:
-    """Results as JSON."""
+def json_option(help: str = "Print one JSON object.") -> Decorator:
+    """A flag for results as JSON."""
     return click.option(*named("--json"), "as_json", is_flag=True, help=help)
 
 
 PROGRESS = click.option(
-    "--progress", "told", is_flag=True, help="Print progress to stderr even when it is no terminal."
+    "--progress",
+    "told",
+    is_flag=True,
+    help="Print progress to stderr even when it is not a terminal.",
 )
-"""Signs of life for a log; a terminal has them in any case."""
+"""Progress for a log; a terminal shows it in any case."""
 
 
 def journal_option(
-    help: str = "Keep what is done in FILE, and go on with it if it is there.",
+    help: str = "Record finished work in FILE; if it exists, resume from it.",
 ) -> Decorator:
-    """A file that makes interrupted work go on."""
+    """The journal from which interrupted work is resumed."""
     return option("--journal", help, metavar="FILE", shell_complete=complete_file)
 
 
@@ -370,18 +383,18 @@ def out_option(help: str, **settings: Any) -> Decorator:
 
 
 def positions_of_game(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the parameters of a game, and one position or a file of them.
+    """Add the parameters for a game and one position, or a file of positions, to a command.
 
-    It is called with the *entries* of :func:`read_positions`, with *file* (None for one position)
-    and *as_json*.
+    The command is called with the *entries* of :func:`read_positions`, with *file* (None for one
+    position) and *as_json*.
     """
 
     @combined(
         GAME,
         POSITION,
-        option("--fen", "The position, written as an option.", metavar="TEXT"),
+        option("--fen", "The position, in place of POSITION.", metavar="TEXT"),
         FILE,
-        json_option("One JSON object per line."),
+        json_option("Print one JSON object per line."),
     )
     @functools.wraps(command)
     def with_entries(

@@ -1,4 +1,4 @@
-"""Results as JSON: one shape for all commands, which ``output.schema.json`` describes."""
+"""Results as JSON, in one shape for all commands: see ``output.schema.json``."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def output_schema() -> dict[str, Any]:
-    """Return the JSON Schema of what commands print."""
+    """Return the JSON Schema of the output of commands."""
     schema: dict[str, Any] = json.loads(Path(__file__).with_name("output.schema.json").read_bytes())
     return schema
 
 
 DETAILS = ("weak", "engine", "at_least", "answer", "target", "numbers", "why")
-"""Details of a proof."""
+"""The details of a proof."""
 
 
 class Facts(TypedDict, total=False):
-    """What a command can say of a position; what it does not say is null, false or empty."""
+    """The facts that a command can report; missing ones are null, false or empty."""
 
     value: float | None
     bounds: tuple[float, float] | None
@@ -36,7 +36,7 @@ class Facts(TypedDict, total=False):
     distance: int | None
     line: Sequence[int]
     move: int | None
-    """The best one, by default the first of the line."""
+    """The best move, by default the first of the line."""
     moves: Sequence[dict[str, Any]]
     nodes: int
     seconds: float
@@ -46,7 +46,7 @@ class Facts(TypedDict, total=False):
 
 
 def json_line(verb: str, position: Any, given: str | None, **facts: Unpack[Facts]) -> str:
-    """Return one line of JSON; *given* is the position as a person wrote it."""
+    """Return one line of JSON; *given* is the position as the user wrote it."""
     from cutnode.contract.dispatch import game_name
     from cutnode.contract.messages import position_text
 
@@ -91,7 +91,7 @@ def _line(position: Any, line: Sequence[int]) -> dict[str, Any]:
 
 
 def _proof_facts(result: Result | ValueIterationResult) -> dict[str, Any]:
-    """Return what a proof found, in which time, and why it ended."""
+    """Return the findings of a proof, its time, and why it ended."""
     return {
         "value": result.value,
         "bounds": (result.lower, result.upper),
@@ -103,7 +103,7 @@ def _proof_facts(result: Result | ValueIterationResult) -> dict[str, Any]:
 
 
 def json_of_proof(verb: str, result: Result, given: str) -> str:
-    """Return the JSON of a proof, or of what is proven yet."""
+    """Return the JSON of a proof, or of the bounds proven so far."""
     position, data = result.position, result.to_dict()
     scores = result.scores or {}
     return json_line(
@@ -124,7 +124,7 @@ def json_of_proof(verb: str, result: Result, given: str) -> str:
 def outcomes_of(
     position: Any, values: Mapping[int, float | None] | None = None
 ) -> list[dict[str, Any]]:
-    """Return what chance can decide, with the values for the player to move if they are known."""
+    """Return the outcomes of chance, with their values for the player to move if known."""
     from cutnode.contract.messages import chance_text, position_text
 
     return [
@@ -140,7 +140,7 @@ def outcomes_of(
 
 
 def _distance(position: Any, line: Sequence[int]) -> int | None:
-    """Return the plies of a line, if it ends the game."""
+    """Return the number of plies in a line, or None if it does not end the game."""
     from cutnode.contract.verbs import play
 
     for move in line:
@@ -149,7 +149,7 @@ def _distance(position: Any, line: Sequence[int]) -> int | None:
 
 
 def json_of_iteration(verb: str, result: ValueIterationResult, given: str) -> str:
-    """Return the JSON of a game of chance that was solved; outcomes of chance are details."""
+    """Return the JSON of a solved game of chance; the outcomes of chance are details."""
     position, data = result.position, result.to_dict()
     choice = result.best_move is not None
     named = ("tolerance", "positions", "decisions", "chances", "finished", "sweeps", "updates")
@@ -171,9 +171,9 @@ def json_of_iteration(verb: str, result: ValueIterationResult, given: str) -> st
 
 
 def json_of_search(result: SearchResult | MonteCarloResult, given: str) -> str:
-    """Return the JSON of a search: its moves are those of the lines that were asked for.
+    """Return the JSON of a search, with the first moves of its lines as moves.
 
-    Of Monte Carlo tree search all moves are, the lines first.
+    Monte Carlo tree search adds all other moves after them.
     """
     from cutnode.kernels.scores import win_distance
     from cutnode.kernels.tablebase_scores import FAR
@@ -212,7 +212,7 @@ def _move_line(position: Any, line: Line) -> dict[str, Any]:
 
 
 def _root_move(result: Any, root: RootMove) -> dict[str, Any]:
-    """Return what playouts have shown of a move of the root."""
+    """Return the statistics of the playouts of a root move."""
     return {
         "value": root.value,
         "visits": root.visits,
@@ -223,7 +223,7 @@ def _root_move(result: Any, root: RootMove) -> dict[str, Any]:
 
 
 def json_of_win(result: ForcedWin, given: str) -> str:
-    """Return the JSON of the answer whether a win can be forced; its value is 1 if it can."""
+    """Return the JSON of the search for a forced win; its value is 1 if there is one."""
     won = result.moves is not None
     return json_line(
         "mate",
@@ -248,7 +248,7 @@ def json_of_win(result: ForcedWin, given: str) -> str:
 def json_of_count(
     position: Any, given: str, depth: int, lines: int, behind: dict[int, int], seconds: float
 ) -> str:
-    """Return the JSON of a count of lines: *behind* each move, if that was asked for."""
+    """Return the JSON of a count of lines; *behind* has the counts by move, if wanted."""
     return json_line(
         "perft",
         position,
@@ -261,7 +261,7 @@ def json_of_count(
 
 
 def json_of_position(position: Any, given: str) -> str:
-    """Return the JSON of a position that is shown: its legal moves, and the value if it is over."""
+    """Return the JSON of a position: its legal moves, and the value of a finished game."""
     from cutnode.contract.messages import board, description
 
     game = cutnode.Game.of(position)
@@ -285,7 +285,7 @@ def json_of_position(position: Any, given: str) -> str:
 
 
 def json_of_match(result: MatchResult, start: Any) -> str:
-    """Return the JSON of a match: its value is the points of A for each game, from 0 to 1."""
+    """Return the JSON of a match; its value is the points of A per game, from 0 to 1."""
     data = result.to_dict()
     return json_line(
         "match",

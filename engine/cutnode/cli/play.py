@@ -1,6 +1,6 @@
 """The command ``cutnode play``.
 
-Exit codes: 0 played, 2 bad input, 130 interrupted (what was played is printed).
+Exit codes: 0 played, 2 bad input, 130 interrupted (the command to continue is printed).
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from cutnode.playing.levels import FULL_STRENGTH, LEVELS
 PLAYED = """
 \b
 Exit codes: 0 played, 1 an unexpected failure, 2 bad input, 130 interrupted
-(what was played until then is kept).
+(the games or moves played so far are kept).
 """
 
 POSITIONS = """\
 \b
 GAME      as in `cutnode solve --help`.
-POSITION  where to begin, in the game's own notation; else at the start.
+POSITION  in the game's own notation; the default is the start.
 """
 
 
 ENGINE_SECONDS = 1
-"""The limit of a move by another engine, or with another estimate, if none is given."""
+"""The default time limit per move with --engine or --evaluation."""
 
 
 class Terminal:
-    """A session's view: lines on standard output, and from standard input."""
+    """A session's view on standard output and standard input."""
 
     def show(self, text: str) -> None:
         click.echo(text)
@@ -60,7 +60,7 @@ class Terminal:
     def ask(self, prompt: str) -> str | None:
         if sys.stdin.isatty():
             with contextlib.suppress(ImportError):
-                import readline  # noqa: F401  (lines can be edited then)
+                import readline  # noqa: F401  (makes lines editable)
         try:
             line = input(prompt)
         except EOFError:
@@ -70,7 +70,7 @@ class Terminal:
             click.echo()
             raise
         if not sys.stdin.isatty():
-            click.echo(line)  # so that the record of a script reads well
+            click.echo(line)  # so that the output of a script reads like a session
         return line
 
     def thinking(self) -> AbstractContextManager[object]:
@@ -84,32 +84,34 @@ class Terminal:
 @click.command(epilog=POSITIONS + PLAYED)
 @ANY_GAME
 @POSITION
-@click.option("--level", type=click.Choice(list(LEVELS)), help="The engine's level.  [medium]")
+@click.option(
+    "--level", type=click.Choice(list(LEVELS)), help="The engine's level.  [default: medium]"
+)
 @integer(
     "--strength",
-    "Instead of a level: the engine errs as a person does, the less the higher N is, to 100.",
+    "Strength instead of a level: 0 errs most, 100 not at all.",
     least=0,
     most=FULL_STRENGTH,
 )
 @ENGINE
-@depth_option("The engine looks N plies deep (alphabeta).", least=1, most=MOST_DEPTH)
+@depth_option("The engine searches N plies deep (alphabeta).", least=1, most=MOST_DEPTH)
 @PLAYOUTS
-@nodes_option("The engine visits at most N positions for a move.")
-@seconds_option("The engine thinks at most S seconds for a move.")
+@nodes_option("The engine visits at most N positions per move.")
+@seconds_option("The engine thinks at most S seconds per move.")
 @EVALUATION
-@click.option("--first", "sides", flag_value="first", help="You move first.  [default]")
+@click.option("--first", "sides", flag_value="first", help="You move first (the default).")
 @click.option("--second", "sides", flag_value="second", help="The engine moves first.")
 @click.option("--both", "sides", flag_value="both", help="Two people play.")
 @click.option("--watch", "sides", flag_value="watch", help="The engine plays against itself.")
-@tablebase_option("The engine and its hints know the tablebase in FOLDER.")
-@seed_option("The same game again, if you play the same.", None)
+@tablebase_option("The engine and its hints use the tablebase in FOLDER.")
+@seed_option("Random seed: the same N and the same moves give the same game.", None)
 @click.option("--thoughts", is_flag=True, help="Show the engine's value and line with its moves.")
 @click.option(
     "--resume",
     "file",
     metavar="FILE",
     shell_complete=complete_file,
-    help="Go on with a game that was saved.",
+    help="Resume a saved game.",
 )
 def play(
     game: str | None,
@@ -124,14 +126,14 @@ def play(
     file: str | None,
     **options: Any,
 ) -> None:
-    """Play a game in the terminal: write moves in its notation, or `help`.
+    """Play a game in the terminal: enter moves in its notation, or `help`.
 
-    Games can be saved, and resumed with --resume, where GAME is needed for your own games
-    only. A file .json has all of it; from .pgn (chess) or .txt, a list of moves, a game goes on
-    with the players that you choose.
+    Games can be saved, and resumed with --resume, which needs GAME only for your own games. A
+    .json file holds the whole session. A .pgn (chess) or .txt file holds only the moves; such a
+    game resumes with the players that you choose.
 
-    With --depth, --playouts, --nodes or --seconds alone the engine plays as well as it can within
-    them.
+    With --depth, --playouts, --nodes or --seconds but no --level or --strength, the engine plays
+    as well as it can within these limits.
     """
     from cutnode.contract.loading import load_game
     from cutnode.playing.play import PERSON, Session, resume
@@ -152,14 +154,14 @@ def play(
         own |= {f"--{name}": value for name, value in named.items()}
         surplus = [name for name, value in own.items() if value is not None]
         if surplus:
-            raise CutnodeError(f"a resumed game has its own settings: leave {surplus[0]} out")
+            raise CutnodeError(f"a resumed game keeps its settings: leave out {surplus[0]}")
         session = resume(file, game)
         session.thoughts |= thoughts
     else:
         if game is None:
             raise CutnodeError("say which game to play, as in cutnode play connect4")
         if recorded is not None and position is not None:
-            raise CutnodeError(f"{file} says where the game begins: leave POSITION out")
+            raise CutnodeError(f"{file} says where the game begins: leave out POSITION")
         loaded = load_game(game)
         opponent = configuration(level, strength, engine, given, evaluation, tablebase)
         players = {
@@ -198,12 +200,12 @@ def configuration(
     is_other = engine != ENGINES[0]
     if is_other and (level is not None or strength is not None):
         kind = "level" if strength is None else "strength"
-        raise CutnodeError(f"--{kind} is one of alpha-beta: it does not go with --engine {engine}")
+        raise CutnodeError(f"--{kind} needs alpha-beta: it does not go with --engine {engine}")
     if level is not None and evaluation is not None:
-        raise CutnodeError("--level and --evaluation exclude each other: a level has its estimate")
+        raise CutnodeError("--level and --evaluation exclude each other: a level sets both")
     surplus = [name for name in limits if level is not None and name != "seconds"]
     if surplus:
-        raise CutnodeError(f"--level and --{surplus[0]} exclude each other: a level has its depth")
+        raise CutnodeError(f"--level and --{surplus[0]} exclude each other: a level sets its depth")
     settings = [
         f"{name}={value:g}" if name == "seconds" else f"{name}={value}"
         for name, value in limits.items()

@@ -47,29 +47,25 @@ PROOF = combined(
     positions_of_game,
     weak_option(),
     SOLVER,
-    nodes_option("At most N nodes for a position."),
-    seconds_option("At most S seconds for a position."),
-    threads_option("Search with N threads: all on one position, or each with a part of a file."),
+    nodes_option("Node limit per position."),
+    seconds_option("Time limit per position, in seconds."),
+    threads_option("Search one position with N threads, or divide a file among them."),
     table_option(256),
     tablebase_option(),
-    memory_option(
-        "Where play can go round: solve at most so many MiB of positions in memory.", 512
-    ),
-    click.option("--cold", is_flag=True, help="Start each position of a file with an empty table."),
-    positions_option(
-        "With chance: keep at most N positions, some 200 bytes each.", default=10_000_000
-    ),
-    tolerance_option("With chance: how close the bounds of a value have to be.", default=1e-9),
+    memory_option("Memory limit in MiB for solving games with cycles.", 512),
+    click.option("--cold", is_flag=True, help="Clear the table before each position of a file."),
+    positions_option("Games of chance: position limit, about 200 bytes each.", default=10_000_000),
+    tolerance_option("Games of chance: largest gap between the bounds of a value.", default=1e-9),
     PROGRESS,
 )
-"""What is proven, and how."""
+"""The parameters of commands that prove values."""
 
 WITHOUT_CHANCE = (
     *("weak", "engine", "nodes", "threads", "table_mb", "cold", "tablebase", "memory_mb"),
     *("told", "at_least", "proof"),
 )
 WITH_CHANCE = ("positions", "tolerance")
-"""Options of how a game without chance is solved, and one with chance."""
+"""The options for games without chance only, and for games of chance only."""
 
 
 def prove_and_print(
@@ -86,7 +82,7 @@ def prove_and_print(
     memory_mb: int,
     **search: Any,
 ) -> None:
-    """Prove values of positions, to ``"analyse"`` those of all moves as well, and print them."""
+    """Prove the values of positions, to ``"analyse"`` also of all moves, and print them."""
     from cutnode.contract.dispatch import defines
 
     has_chance = defines(type(entries[0][1]), "chance")
@@ -115,7 +111,7 @@ def prove_and_print(
         if result.reason == "interrupted":
             broken = True
             if file is not None and not result.nodes:
-                continue  # its turn never came
+                continue  # it was not reached
         if as_json:
             click.echo(json_of_proof(kind, result, text))
         elif file is None:
@@ -137,7 +133,7 @@ def prove_and_print(
 
 
 def summarise(solved: int, positions: int, nodes: int, seconds: float) -> None:
-    """Tell a person what became of a file."""
+    """Print a summary of the results of a file."""
     click.echo(
         f"{solved:,} of {positions:,} positions solved, "
         f"{nodes:,} nodes in {seconds:.3g} s ({nodes / seconds:,.0f} per second)",
@@ -146,7 +142,7 @@ def summarise(solved: int, positions: int, nodes: int, seconds: float) -> None:
 
 
 def require_sense(kind: str, entries: list[tuple[str, Any]], search: dict[str, Any]) -> None:
-    """Fail if what is asked for makes no sense; *search* loses a question that is not asked."""
+    """Fail if options or values make no sense; drop ``at_least`` from *search* if it is None."""
     from cutnode.search.game_solver import require_value
     from cutnode.search.options import proof_options
 
@@ -159,14 +155,14 @@ def require_sense(kind: str, entries: list[tuple[str, Any]], search: dict[str, A
 
 
 def require_target(proof: str, file: str | None) -> None:
-    """Fail if a proof cannot be written to a file, before anything is solved."""
+    """Fail, before anything is solved, if the proof cannot be written to its file."""
     if file is not None:
-        raise CutnodeError("--proof and --file exclude each other: a proof is of one position")
+        raise CutnodeError("--proof and --file exclude each other: a proof covers one position")
     check_file(proof)
 
 
 def save_proof(path: str, result: Result, table: Table, limits: dict[str, Any], told: bool) -> None:
-    """Write the strategies that prove a result to a file, and say so if it is *told*."""
+    """Write the strategies that prove a result to a file, and say so if *told*."""
     from cutnode.search.value_proofs import claims
 
     try:
@@ -188,16 +184,16 @@ def save_proof(path: str, result: Result, table: Table, limits: dict[str, Any], 
 
 
 def refuse_options(has_chance: bool) -> None:
-    """Fail if an option was given that says nothing about how such a game is solved."""
+    """Fail if a given option does not apply to such a game."""
     ctx = click.get_current_context()
     game = ctx.params["game"]
     refused = WITHOUT_CHANCE if has_chance else WITH_CHANCE
     for parameter in ctx.command.params:
         name = parameter.name or ""
         if name in refused and ctx.get_parameter_source(name) != ParameterSource.DEFAULT:
-            kind = "a game of chance" if has_chance else "no game of chance"
+            kind = "a game of chance" if has_chance else "not a game of chance"
             instead = (
-                "; value iteration solves it, see --positions, or `cutnode search` estimates it"
+                "; value iteration solves it (see --positions), and `cutnode search` estimates it"
             )
             raise CutnodeError(
                 f"{game} is {kind}: {parameter.opts[-1]} does not apply{instead * has_chance}"
@@ -207,7 +203,7 @@ def refuse_options(has_chance: bool) -> None:
 def prove_one(
     kind: str, start: Any, table: Table, told: bool, as_text: bool, search: dict[str, Any]
 ) -> Result:
-    """Prove the value of one position, below its board *as_text*; tell how far it is."""
+    """Prove the value of one position, after printing its board if *as_text*; show progress."""
     from cutnode.kernels.clock import Clock
     from cutnode.search.game_solver import GameSolver
     from cutnode.search.handles import Progress
@@ -265,7 +261,7 @@ def prove_file(
 
 
 def one_line(result: Result) -> str:
-    """Format a result among others: value, best move, nodes, seconds, and scores if any."""
+    """Format a result as one line: value, best move, nodes, seconds, and scores if any."""
     value = result.value if result.proven else f"{result.lower}..{result.upper}"
     if result.at_least is not None:
         value = {True: "yes", False: "no", None: "?"}[result.answer]
@@ -284,7 +280,7 @@ def solve_by_iteration(
     lines: bool,
     limits: dict[str, Any],
 ) -> None:
-    """Solve positions of a game of chance, and print what was found."""
+    """Solve positions of a game of chance, and print the results."""
 
     width = max(len(text) for text, _ in entries)
     proven = 0
@@ -316,27 +312,27 @@ def solve_by_iteration(
 @PROOF
 @option(
     "--at-least",
-    "Ask only whether the value is at least V: yes, no, or open where a limit comes first.",
+    "Ask only whether the value is at least V: yes, no, or ? if a limit comes first.",
     type=int,
     metavar="V",
 )
 @option(
     "--proof",
-    "Write the proof to FILE: an answer to every reply, found by proof numbers within the limits "
-    "once more, and verified. `cutnode verify` reads it.",
+    "Search again by proof numbers, within the same limits, verify the proof tree, and write it "
+    "to FILE, for `cutnode verify`.",
     metavar="FILE",
     shell_complete=complete_file,
 )
 def solve(**options: Any) -> None:
     """Prove the value, a best move, and the line of best play.
 
-    Values are for the player to move; `cutnode analyse` gives that of every move as well.
+    Values are for the player to move. `cutnode analyse` also gives the value of every move.
 
     With --file each line is: position, value (or lower..upper if it is not proven), best
     move, nodes, seconds. With --at-least, yes, no or ? stands in place of the value.
 
-    Games of chance are solved by value iteration over all positions that can be reached. The
-    values of all moves or rolls are shown, and with --file the number of positions for nodes.
+    Games of chance are solved by value iteration over all reachable positions. The output has the
+    values of all moves or rolls; with --file it has the number of positions in place of nodes.
     """
     prove_and_print("solve", **options)
 
@@ -346,8 +342,8 @@ def solve(**options: Any) -> None:
 def analyse(**options: Any) -> None:
     """Prove the value of every move.
 
-    It does what `cutnode solve` does, with all moves in place of a best one. Limits are for all
-    moves of a position together; ? is a value that is not proven.
+    Like `cutnode solve`, but for all moves instead of one best move. Limits apply to all moves of
+    a position together; ? marks a value that is not proven.
 
     With --file each line is: position, value, best move, nodes, seconds, and MOVE:VALUE for
     each move.
@@ -357,7 +353,8 @@ def analyse(**options: Any) -> None:
 
 FILE = """\
 \b
-FILE      proofs as `cutnode solve` and `cutnode mate` write them.
+FILE      proofs written by `cutnode solve --proof FILE` or printed by
+          `cutnode mate --proof --json`.
 
 """
 
@@ -367,11 +364,10 @@ FILE      proofs as `cutnode solve` and `cutnode mate` write them.
 @POSITION
 @OWN_GAME
 def verify(file: str, position: str | None, game: str | None) -> None:
-    """Check the proofs in a file by nothing but the rules of the game.
+    """Check the proofs in a file against the rules of the game.
 
-    Those of values that `cutnode solve --proof FILE` wrote, and those of wins that
-    `cutnode mate --proof --json` printed. Each line is: game, position, what is proven, and
-    how many positions have an answer. POSITION is what has to be proven, by default any.
+    The check uses the rules and nothing else. Each line is: game, position, what is proven, and
+    the number of positions with an answer. With POSITION, every proof has to be of that position.
     """
     from cutnode.contract.dispatch import game_name
     from cutnode.contract.messages import position_text

@@ -41,22 +41,22 @@ if TYPE_CHECKING:
 @click.command(epilog=EPILOG)
 @positions_of_game
 @ENGINE
-@depth_option("At most N plies deep (alphabeta).")
+@depth_option("Depth limit in plies (alphabeta).")
 @PLAYOUTS
 @nodes_option()
-@seconds_option("At most S seconds; 1 if no limit is given.")
-@integer("--lines", "N best moves.", default=1, show_default=False)
+@seconds_option("Time limit in seconds.  [default: 1 if there is no other limit]")
+@integer("--lines", "Show the N best moves.", default=1, show_default=False)
 @SEARCHER
 @PROOF_SHARE
 @TREE
-@seed_option("Choose among equal moves by N; play playouts by N.", None)
+@seed_option("Random seed, for the choice among equal moves and for playouts.", None)
 @threads_option("Search each position with N threads.")
 @table_option(64)
-@memory_option("Memory of the tree in MiB (mcts).", TREE_MEMORY >> 20)
-@tablebase_option("Answer from the tablebase in FOLDER, and end lines where they come to it.")
-@click.option("--statistics", is_flag=True, help="Print what the search counted.")
+@memory_option("Size of the tree in MiB (mcts).", TREE_MEMORY >> 20)
+@tablebase_option("Probe the tablebase in FOLDER, at the root and in the search.")
+@click.option("--statistics", is_flag=True, help="Print the counters of the search.")
 @PROGRESS
-@click.option("--debug", is_flag=True, help="Check a game of chance while it is searched.")
+@click.option("--debug", is_flag=True, help="Check a game of chance during the search.")
 def search(
     entries: list[tuple[str, Any]],
     file: str | None,
@@ -76,9 +76,9 @@ def search(
     evaluation: str | None,
     **options: Any,
 ) -> None:
-    """Find the best move as deep as limits allow, with the game's estimates.
+    """Search for the best move, as deep as limits allow.
 
-    Scores are for the player to move. Each position starts from an empty table, or tree.
+    Scores are for the player to move. Each position starts with an empty table, or tree.
     """
     from cutnode.contract.verbs import outcome
     from cutnode.search.engine import Engine
@@ -101,7 +101,7 @@ def search(
         engine_of_game.new_game()
         if file is None and not as_json:
             is_drawn = is_over(start) and not outcome(start)[0]
-            note = "\na draw by the rules; if play goes on:" * is_drawn
+            note = "\na draw by the rules; if play continues:" * is_drawn
             click.echo(f"{drawn(start)}\n{note}")
         result = search_one(
             engine_of_game,
@@ -135,18 +135,18 @@ def search(
 def check_limits(
     engine: str, depth: int | None, playouts: int | None, seconds: float | None, nodes: int | None
 ) -> None:
-    """Raise :class:`CutnodeError` if a limit is none of an engine."""
+    """Raise :class:`CutnodeError` if an engine does not take one of the limits."""
     if depth is not None and engine != "alphabeta":
         limits = "--playouts, --nodes or --seconds" if engine == "mcts" else "--seconds"
         raise CutnodeError(f"--depth limits alpha-beta: --engine {engine} takes {limits}")
     if playouts is not None and engine != "mcts":
-        raise CutnodeError("--playouts limits Monte Carlo tree search: say --engine mcts")
+        raise CutnodeError("--playouts limits Monte Carlo tree search: add --engine mcts")
     if engine == "auto" and nodes is not None and seconds is None:
-        raise CutnodeError("--engine auto needs --seconds: its trial takes a part of them")
+        raise CutnodeError("--engine auto needs --seconds, for its trial takes a share of the time")
 
 
 def search_one(searching: Engine, start: Any, *, told: bool, **limits: Any) -> Any:
-    """Search a position, and tell how far the search is."""
+    """Search a position, and show progress."""
     from cutnode.kernels.clock import Clock
     from cutnode.search.handles import Progress
 
@@ -168,7 +168,7 @@ UNSET = None, False, (), DRIVERS[0], DEPTH_IN[0]
 
 
 def _options_of(engine: str, names: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of another engine; :class:`CutnodeError` if there are others."""
+    """Return the options of ``mcts`` or ``auto``; :class:`CutnodeError` for any other option."""
     for name, value in options.items():
         if name not in names and value not in UNSET:
             owner = "mcts" if name in TREE_OPTIONS else "alpha-beta"
@@ -179,7 +179,7 @@ def _options_of(engine: str, names: tuple[str, ...], options: dict[str, Any]) ->
 
 
 def _searcher_options(cls: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of alpha-beta; :class:`CutnodeError` if there are others."""
+    """Return the options of alpha-beta; :class:`CutnodeError` for any other option."""
     for name in TREE_OPTIONS:
         if options.pop(name) is not None:
             raise CutnodeError(f"--{name.replace('_', '-')} is an option of --engine mcts")

@@ -62,9 +62,9 @@ NEEDED = {
     show_default=False,
 )
 @tablebase_option(
-    "Answer from the tablebase in FOLDER. Can be repeated for other games.", multiple=True
+    "Answer from the tablebase in FOLDER. Repeatable, for other games.", multiple=True
 )
-@integer("--searches", "Run at most N searches at once.  [one for every --threads cores]")
+@integer("--searches", "Run at most N searches at once.  [default: one for every --threads cores]")
 @threads_option("Threads per search.")
 @integer(
     "--queue",
@@ -75,7 +75,7 @@ NEEDED = {
 @SEARCH_TABLE
 @integer(
     "--memory",
-    "Memory limit for all engines together.  [twice what the searches at once need]",
+    "Memory limit for all engines together.  [default: twice what the searches at once need]",
     metavar="MIB",
 )
 @MAX_GAMES
@@ -207,7 +207,7 @@ POSITION  in the game's own notation; by default the starting position.
 @click.option(
     "--browser/--no-browser", default=True, help="Open the page, or only print its address."
 )
-@tablebase_option("Answer from the tablebase in FOLDER. Can be repeated.", multiple=True)
+@tablebase_option("Answer from the tablebase in FOLDER. Repeatable.", multiple=True)
 @threads_option("Threads per search.")
 @SEARCH_TABLE
 @MAX_GAMES

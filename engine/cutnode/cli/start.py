@@ -1,6 +1,7 @@
-"""The entry point of the command ``cutnode``: what it imports itself takes no time.
+"""The entry point of the command ``cutnode``, whose own imports take no time.
 
-The command line is imported where Ctrl-C already ends it as it does later, without a traceback.
+It imports the command line inside a ``try``, so that Ctrl-C ends the import without a traceback
+too.
 """
 
 from __future__ import annotations

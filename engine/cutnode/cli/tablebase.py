@@ -41,27 +41,27 @@ DISTANCES = "; ".join(f"{name}: {meaning}" for name, meaning in METRICS.items())
 
 
 SOLVED = combined(
-    out_option("The folder of the tablebase; one that is there is gone on with.", required=True),
+    out_option("Folder of the tablebase; an unfinished one is resumed.", required=True),
     BEGIN,
     click.option(
         "--layer",
         "layers",
         multiple=True,
         metavar="NAME",
-        help="Solve this layer, and those that it leads to; can be given several times.",
+        help="Solve this layer and the layers that it leads to. Repeatable.",
     ),
     option("--through", "Solve all layers up to this one.", metavar="NAME"),
-    choice("--metric", f"Distances: {DISTANCES}.", [*METRICS]),
-    tolerance_option("The error of expected values, in games of chance."),
-    memory_option("At most N MiB for a layer that is solved.", LAYER_MEMORY >> 20),
-    json_option("The numbers of `stats` as one JSON object."),
+    choice("--metric", f"Distance metric: {DISTANCES}.", [*METRICS]),
+    tolerance_option("Error bound of expected values, in games of chance."),
+    memory_option("Memory limit (MiB) per layer being solved.", LAYER_MEMORY >> 20),
+    json_option("Print the output of `stats` as a JSON object."),
 )
-"""What is solved, and where it is kept."""
+"""The options of a tablebase to build: its positions, folder, metric and limits."""
 
 
 @click.group()
 def tablebase() -> None:
-    """Solve all positions of a game, loops and dice included, and look them up."""
+    """Solve all positions of a game, even with cycles or dice, and look them up."""
 
 
 @tablebase.command()
@@ -71,7 +71,7 @@ def tablebase() -> None:
 def build(threads: int | None, **options: Any) -> None:
     """Solve every position, layer by layer, and keep the results in a folder.
 
-    Ended at any moment, even by a power cut, the same command goes on.
+    If the program ends at any moment, even by a power cut, the same command resumes it.
     """
     from cutnode.tablebases.building import build_tablebase
 
@@ -91,7 +91,7 @@ def solve_and_print(
     as_json: bool,
     **which: Any,
 ) -> None:
-    """Build a tablebase by a function, and print what it holds; the rest are command options."""
+    """Build a tablebase with *solve*, and print its statistics; the rest are command options."""
     from cutnode.tablebases.solving import Settings
     from cutnode.tablebases.tablebase import Tablebase
 
@@ -107,7 +107,7 @@ def solve_and_print(
 
         reason = solve(root, out, settings=settings, progress=show, **which)
     if reason != "done":
-        click.echo(f"cutnode: {reason}: the same command goes on", err=True)
+        click.echo(f"cutnode: {reason}: run the same command to resume", err=True)
         sys.exit(INTERRUPTED)
     _print_stats(Tablebase.open(out), as_json, False)
 
@@ -125,7 +125,7 @@ def _time(seconds: float) -> str:
 @OWN_GAME
 @json_option()
 def probe(folder: str, position: str | None, game: str | None, as_json: bool) -> None:
-    """Look a position up: its value for the mover, the distance, and every move."""
+    """Look up a position: its value for the mover, the distance, and every move."""
 
     found = _opened(folder, game)
     place = position_of(found.cls, position)
@@ -149,10 +149,10 @@ def _number(value: float) -> str:
 @tablebase.command()
 @FOLDER
 @OWN_GAME
-@click.option("--layers", "each", is_flag=True, help="Of each layer, too.")
+@click.option("--layers", "each", is_flag=True, help="Also print each layer.")
 @json_option()
 def stats(folder: str, game: str | None, each: bool, as_json: bool) -> None:
-    """Say what a tablebase holds: how many positions are won, drawn and lost, the longest win."""
+    """Print the statistics of a tablebase: won, drawn and lost positions, the longest win."""
     _print_stats(_opened(folder, game), as_json, each)
 
 
@@ -177,9 +177,9 @@ def _print_stats(found: Tablebase, as_json: bool, each: bool) -> None:
 @threads_option("Threads.  [default: one for each core]", default=None)
 @json_option()
 def verify(folder: str, game: str | None, threads: int | None, as_json: bool) -> None:
-    """Compare every entry with what the moves from its position say.
+    """Check every entry against the entries that its moves lead to.
 
-    Exit code 2 if one is wrong.
+    The exit code is 2 if one is wrong.
     """
     found = _opened(folder, game)
     with progress_bar(1) as tell:
@@ -222,9 +222,9 @@ def layers(game: str, as_json: bool) -> None:
 @FOLDER
 @OWN_GAME
 def compress(folder: str, game: str | None) -> None:
-    """Compress the files of a tablebase, where that saves an eighth or more.
+    """Compress the files of a tablebase, where that saves at least an eighth.
 
-    Compressed layers are not mapped, but expanded in memory when the tablebase is opened.
+    Compressed layers are not memory-mapped, but decompressed when the tablebase is opened.
     """
     from cutnode.tablebases.building import compress_tablebase
 
@@ -234,7 +234,7 @@ def compress(folder: str, game: str | None) -> None:
 
 
 def _opened(folder: str, game: str | None) -> Tablebase:
-    """Open a tablebase; its game is loaded before, if it is named."""
+    """Open a tablebase, after loading its game if one is named."""
     from cutnode.tablebases.tablebase import Tablebase
 
     loaded: Any = None if game is None else cutnode.load_game(game)

@@ -1,16 +1,18 @@
-"""Nim on three heaps: replace it by your game.
+"""Nim on three heaps: replace it with your game.
 
-Rules: players take one stone or more from one heap by turns; who takes the last stone wins.
+Rules: players alternate, and take one or more stones from one heap; whoever takes the last stone
+wins.
 
-Values: 1 a win, -1 a loss.
+Values: 1 for a win, -1 for a loss.
 
-Text: the stones of the heaps, separated by ``/`` (``1/3/5``).  A move is a heap, counted
-from 1, and the number of stones to take: ``2x3``.
+Text: the stones in each heap, separated by ``/`` (``1/3/5``).  A move is the number of a heap,
+counted from 1, and the number of stones to take: ``2x3``.
 
-This file is a whole game.  ``cutnode check`` says whether it keeps to the contract, which
+This file is a complete game.  ``cutnode check`` tests whether it keeps to the contract, which
 ``engine/cutnode/contract/verbs.py`` explains; ``cutnode solve``, ``search``, ``perft`` and ``lab``
-take it in place of a game's name.  What is marked @compiled runs as machine code there and as plain
-Python when you call it: numbers, tuples, loops and other @compiled functions.
+take its path in place of a game's name.  They run functions marked @compiled as machine code; your
+own calls run them as plain Python.  Such functions can use numbers, tuples, loops and other
+@compiled functions.
 """
 
 from __future__ import annotations
@@ -22,14 +24,14 @@ from cutnode import Bits, PositionError, compiled, quoted
 
 HEAPS = 3
 MOST = 7
-MAX_MOVES = HEAPS * MOST  # most moves of any position
-MAX_PLIES = HEAPS * MOST  # the longest game
-DECISIVE = True  # only who wins, and how soon, matters
-VALUE_LIMIT = 1  # no value is further from 0: the solver looks for nothing better than a win
+MAX_MOVES = HEAPS * MOST  # the most moves in any position
+MAX_PLIES = HEAPS * MOST  # the plies of the longest game
+DECISIVE = True  # all that matters is who wins, and how soon
+VALUE_LIMIT = 1  # the largest value: the solver looks for nothing better than a win
 
 
 class Position(NamedTuple):
-    """All that the future of the game depends on: fields are Bits, int, bool or float."""
+    """Everything that the rest of the game depends on, in fields of Bits, int, bool or float."""
 
     first: int
     second: int
@@ -44,7 +46,10 @@ class Position(NamedTuple):
 
 @compiled
 def moves(position, buffer, at):
-    """Write each legal move, a number of your own coding, and return the end."""
+    """Write each legal move from buffer[at] on, and return the end.
+
+    A move is a number: you choose the encoding.
+    """
     for heap in range(HEAPS):
         for count in range(1, position[heap] + 1):
             buffer[at] = heap * (MOST + 1) + count
@@ -54,7 +59,7 @@ def moves(position, buffer, at):
 
 @compiled
 def play(position, move):
-    """The position after a move, seen by the other player."""
+    """Return the position after a move, as the other player sees it."""
     heap, count = move // (MOST + 1), move % (MOST + 1)
     return Position(
         position.first - (count if heap == 0 else 0),
@@ -72,26 +77,26 @@ def outcome(position):
 
 @compiled
 def key(position):
-    """A word that tells positions apart: here all of the position fits.
+    """Return a 64-bit word that tells positions apart; here the whole position fits.
 
-    Where it does not, ``mix`` of ``engine`` makes a hash: ``mix(mix(Bits(first)) ^ Bits(second))``.
+    If yours does not fit, hash it with ``cutnode.mix``: ``mix(mix(Bits(first)) ^ Bits(second))``.
     """
     low, middle, high = Bits(position.first), Bits(position.second), Bits(position.third)
     return low | middle << Bits(8) | high << Bits(16)
 
 
-# What helps a search: all of it may be left out
+# Optional help for the search
 
 
 @compiled
 def evaluate(position):
-    """An estimate for the player to move, for searches that stop before the end."""
+    """Estimate the value for the player to move, for searches that stop before the end."""
     return 10 if position.first ^ position.second ^ position.third else -10
 
 
 @compiled
 def plies_left(position):
-    """The game lasts no longer than this."""
+    """Return the most plies that the game can still last."""
     return position.first + position.second + position.third
 
 
@@ -99,14 +104,14 @@ def plies_left(position):
 
 
 def start(variant: str = "") -> Position:
-    """The first position; variants (board sizes, rule sets) are classes: see the contract."""
+    """Return the first position; variants (board sizes, rules) are classes: see the contract."""
     if variant:
         raise PositionError(f"there is no variant {quoted(variant)}")
     return Position(3, 5, 7)
 
 
 def parse_position(text: str, variant: str = "") -> Position:
-    """Read a position; what is wrong with a text has to be said."""
+    """Read a position; raise an error that says what is wrong with the text."""
     if not text.strip():
         return start(variant)
     match = re.fullmatch(r"([0-9]+)/([0-9]+)/([0-9]+)", text.strip())

@@ -1,4 +1,4 @@
-"""The command ``cutnode train``: to learn weights, to prove some, and to make them again."""
+"""The command ``cutnode train``: learn weights, prove that weights are stronger, rebuild them."""
 
 from __future__ import annotations
 
@@ -29,56 +29,57 @@ NOT_THE_SAME = 3
 
 EPILOG = """\
 \b
-GAME  as in `cutnode solve --help`.
+GAME  see `cutnode solve --help`.
 
 \b
-Exit codes: 0 done, whether or not weights won, 1 an unexpected failure, 2 bad
-input, 3 weights that were rebuilt are not the same, 130 interrupted (the best
-weights until then, and with --data the games, are kept).
+Exit codes: 0 done, whether or not the weights won, 1 an unexpected failure,
+2 bad input, 3 rebuilt weights differ, 130 interrupted (the best weights so
+far, and with --data the games, are kept).
 """
 
 OPTIONS_OF = {
     "prove": ("seconds", "out", "threads", "seed"),
     "rebuild": ("data",),
 }
-"""The options that go with these."""
+"""The options that can be combined with each of these."""
 
 
 @click.command(epilog=EPILOG)
 @GAME
-@seconds_option("Play, learn and prove for S seconds, 60 or more.", default=600.0)
-@out_option("Where the weights go if they win.  [beside the game, where searches find them]")
+@seconds_option("Total time to play, learn and prove, in seconds: at least 60.", default=600.0)
+@out_option("File for weights that win.  [default: next to the game, where searches find it]")
 @option(
     "--data",
-    "Keep the positions that it learns from in FOLDER, and learn from those that are there.",
+    "Store training positions in FOLDER, and also learn from the positions already there.",
     metavar="FOLDER",
 )
 @tablebase_option("Take the results of positions from the tablebase in FOLDER.")
-@nodes_option("Search N nodes for each move of its games.", default=400)
-@threads_option("Play in N threads.", default=2)
-@seed_option("Play other games.")
+@nodes_option("Node limit per move of self-play games.", default=400)
+@threads_option("Threads for self-play.", default=2)
+@seed_option("Random seed.")
 @option(
     "--prove",
-    "Learn nothing: let the weights in FILE prove that they are stronger, and install them.",
+    "Do not learn: let the weights in FILE prove in games that they are stronger; if so, install "
+    "them.",
     metavar="FILE",
     shell_complete=complete_file,
 )
 @option(
     "--rebuild",
-    "Learn nothing: fit the weights in FILE again, to the positions in --data, and compare them.",
+    "Do not learn: fit weights to the positions in --data again, and compare them with FILE.",
     metavar="FILE",
     shell_complete=complete_file,
 )
 @json_option("Print a JSON object.")
 def train(game: str, prove: str | None, rebuild: str | None, as_json: bool, **options: Any) -> None:
-    """Learn an evaluation of a game from games that the program plays against itself.
+    """Learn an evaluation of a game from self-play.
 
-    Any game with a board (CELLS) will do, a file of your own as well. The weights have to win
-    against the present evaluation, at equal time, before they are installed; from then on
-    searches use them, and --evaluation own is the game's own estimate again. Weights that have
-    not won yet are in FILE.unproven.weights, where the next training goes on.
+    It works for any game with a board (CELLS), including one in your own file. The weights are
+    installed only if they beat the current evaluation at equal time; searches then use them, and
+    --evaluation own selects the game's own evaluation. Weights that have not won yet are kept in
+    FILE.unproven.weights, from which the next training continues.
     """
-    from cutnode.training.proving import prove as prove_weights
+    from cutnode.training.acceptance import prove as prove_weights
     from cutnode.training.rebuilding import rebuild as rebuild_weights
     from cutnode.training.training import train as train_game
 
@@ -98,16 +99,16 @@ def train(game: str, prove: str | None, rebuild: str | None, as_json: bool, **op
 
 
 def _options_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that go with one; :class:`CutnodeError` if there are others."""
+    """Return the options that go with one; :class:`CutnodeError` if others are given."""
     if not name:
         return options
     context = click.get_current_context()
     for other in (*options, "prove", "rebuild"):
         chosen = context.get_parameter_source(other) is ParameterSource.COMMANDLINE
         if chosen and other not in (name, *OPTIONS_OF[name]):
-            raise CutnodeError(f"--{other} does not go with --{name}")
+            raise CutnodeError(f"--{other} cannot be combined with --{name}")
     if name == "rebuild" and options["data"] is None:
-        raise CutnodeError("say with --data where the positions are that the weights are fitted to")
+        raise CutnodeError("--rebuild needs --data FOLDER, with the positions to fit to")
     return {other: options[other] for other in OPTIONS_OF[name]}
 
 

@@ -1,4 +1,4 @@
-"""The command ``cutnode tree``: the tree that a search visited, as a drawing or as data."""
+"""The command ``cutnode tree``: the tree that a search visits, as a drawing or as data."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ POSITION  in the game's own notation; the default is the start.
 
 \b
 A node shows the move that led to it, its score (exact, or a bound), the
-window, the depth left, the nodes visited there and below, and why the search
-went no further. All scores are for the player to move at the root.
+window, the remaining depth, the nodes visited in its subtree, and why the
+search went no deeper. All scores are for the player to move at the root.
 
 \b
 Exit codes: 0 written, 1 an unexpected failure, 2 bad input or too large a
@@ -46,9 +46,9 @@ search, 130 interrupted (nothing is written).
 @GAME
 @POSITION
 @depth_option(most=MOST_DEPTH, required=True)
-@choice("--search", "The search with its techniques, or a plain one.", RECORDED_SEARCHES)
+@choice("--search", "The full search with its techniques, or a plain one.", RECORDED_SEARCHES)
 @SEARCHER
-@nodes_option("Give up a search of more than N nodes.", default=RECORDED_NODES)
+@nodes_option("Give up if the search visits more than N nodes.", default=RECORDED_NODES)
 @plies_option("Show N plies of the tree.", default=3)
 @integer("--width", "Show at most N children of a node, ...", default=6)
 @integer("--size", "... and at most N nodes.", default=120)
@@ -56,9 +56,9 @@ search, 130 interrupted (nothing is written).
     "--format",
     "kind",
     type=click.Choice(list(TREE_ENDINGS)),
-    help="What to write; by default what the ending of the file says, or mermaid.",
+    help="Output format; by default it follows from the ending of FILE, or is mermaid.",
 )
-@out_option("Write to FILE, not to standard output.")
+@out_option("Write to FILE instead of standard output.")
 def tree(
     game: str,
     position: str | None,
@@ -66,11 +66,11 @@ def tree(
     out: str | None,
     **options: Any,
 ) -> None:
-    """Draw the tree that a search of N plies visits, as far as it fits a page.
+    """Draw the tree that a search of N plies visits, as much of it as fits a page.
 
-    The search runs in plain Python, node for node as compiled. With deepening, the tree is
-    that of the last iteration. Shown first are the line of best play, what is near the root,
-    best moves, and what took most nodes; the rest is summed up.
+    The search runs in plain Python and visits the same nodes as the compiled one. With iterative
+    deepening, the tree shows the last iteration. The principal variation, the nodes near the
+    root, the best moves and the largest subtrees come first; the rest is summarized.
     """
     from cutnode.tree.drawing import FORMATS
 
@@ -89,11 +89,11 @@ def tree(
 
 
 def format_of(file: str) -> str:
-    """Return the format that the ending of a file's name means."""
+    """Return the format for the ending of a file's name."""
     for kind, endings in TREE_ENDINGS.items():
         if Path(file).suffix.lower() in endings:
             return kind
     known = ", ".join(ending for endings in TREE_ENDINGS.values() for ending in endings)
     raise CutnodeError(
-        f"a tree is a file that ends in {known}, not {quoted(file)}; or say --format"
+        f"the file must end in {known}, got {quoted(file)} (or choose a format with --format?)"
     )

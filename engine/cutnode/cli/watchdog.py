@@ -1,4 +1,4 @@
-"""A line on standard error about a rule in plain Python that does not return."""
+"""A warning on standard error about a rule in plain Python that does not return."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from types import FrameType
 import click
 
 PATIENCE = 5.0
-"""Seconds for which one call of a rule is seen to run before a line says so."""
+"""The seconds between checks; a call that is still running at the next check is reported."""
 
 
 @contextlib.contextmanager
 def telling_of_loops() -> Iterator[None]:
-    """Say once of each call of a rule that runs for long where it is, as its loop may not end."""
+    """Warn once about each call of a rule that runs long: its loop may not end."""
     ended = threading.Event()
     threading.Thread(target=_watch, args=(ended, PATIENCE), daemon=True).start()
     try:
@@ -30,7 +30,7 @@ def _watch(ended: threading.Event, patience: float) -> None:
     told: list[FrameType] = []
     while not ended.wait(patience):
         messages = sys.modules.get("cutnode.contract.messages")
-        if messages is None:  # no game is loaded, and to import it takes long
+        if messages is None:  # no game is loaded, and importing the module takes long
             continue
         running = messages.running_rules()
         for frame in running:

@@ -1,9 +1,9 @@
 """Beyond one machine: work spread over a cluster of Dask workers.
 
 :func:`solve_split` proves the value of one hard position; :func:`solve_many` and
-:func:`search_many` do batches; :func:`build_tablebase` solves all positions of a game.  They need
+:func:`search_many` run batches; :func:`build_tablebase` solves all positions of a game.  They need
 ``distributed``: ``pip install 'cutnode[cluster]'``.
-``engine/docs/explanation/splitting.md`` says what splitting costs, and where it stops to pay.
+``engine/docs/explanation/splitting.md`` explains the cost of splitting, and where it stops paying.
 """
 
 from cutnode.cluster.driver import SplitProgress, SplitResult, solve_split

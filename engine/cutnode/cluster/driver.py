@@ -31,18 +31,21 @@ from cutnode.storage.arrays import identity
 from cutnode.storage.tables import Table
 
 TASK_SECONDS = 0.1
+"""The target duration of a task, which sets its number of questions: a task costs some
+milliseconds whatever it does."""
+
 MOST_QUESTIONS = 64
-"""A task asks as many questions as take so long by the mean until then, and no more than that
-many: a task costs some milliseconds, whatever it does."""
+"""The most questions of a task."""
 
 SWEEP = 0.05
-"""The driver looks for tasks to cancel when another question is asked, and after that time."""
+"""The interval, in seconds, at which the driver looks for tasks to cancel; a new question at the
+root also triggers it."""
 
 SCOUTING_MEGABYTES = 64
-"""The table of the search that says what to ask first, in games that define ``scout``."""
+"""The table size of the search that guesses the value, in games that define ``scout``."""
 
 FACT = np.dtype([("key", "<u8"), ("lower", "<i4"), ("upper", "<i4")])
-"""A record of the journal is some of these: bounds of a position for its mover."""
+"""The bounds of a position for its mover; a journal record is an array of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,38 +55,38 @@ class SplitProgress:
     lower: int
     upper: int
     asked: int
-    """What is asked of the root: whether its value is at least this."""
+    """The current question at the root: whether its value is at least this."""
     answers: int
     in_flight: int
     threads: int
-    """Of all workers of the cluster at this moment."""
+    """The threads of all workers in the cluster at this moment."""
     nodes: int
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class SplitResult(Result):
-    """The result of a split proof; *nodes* are those of all workers."""
+    """The result of a split proof; *nodes* is the sum over all workers."""
 
     plies: int
     positions: int
-    """Of the top of the tree, which the driver holds,"""
+    """The positions in the top of the tree, which the driver holds."""
     leaves: int
-    """and of its last layer."""
+    """The positions in the last layer of the top."""
     tasks: int
-    """Tasks that answered,"""
+    """The tasks that answered."""
     answers: int
-    """with so many answers together,"""
+    """The answers of all tasks."""
     cancelled: int
-    """and tasks that were cancelled, because their answers were of no use any more."""
+    """The tasks that were cancelled because their answers were no longer needed."""
     restored: int
-    """Answers that came from the journal."""
+    """The answers that came from the journal."""
     busy: float
-    """The seconds of all tasks together."""
+    """The seconds of all tasks, summed."""
 
     def to_dict(self) -> dict[str, Any]:
         own = [field.name for field in fields(self) if field.name not in Result.__slots__]
-        # Not super(): a dataclass with slots is another class than the one that it decorates.
+        # Not super(): slots=True replaces the class.
         return Result.to_dict(self) | {name: getattr(self, name) for name in own}
 
 
@@ -103,17 +106,17 @@ def solve_split(
 ) -> SplitResult:
     """Prove the value of a position, and a best move, by tasks on a Dask cluster.
 
-    *client* is a ``distributed.Client``.  The tree is expanded here for *plies* choices; what is
-    below are the subproblems.  A task asks whether their values are at least so much, of as many of
-    them as *questions* says; None: of so many that it takes a tenth of a second.  Its worker has a
-    table of *table* MiB, which it keeps between tasks.
+    *client* is a ``distributed.Client``.  The driver expands the tree for *plies* choices; the
+    positions below are the subproblems.  A task asks, for up to *questions* subproblems, whether
+    the value is at least a threshold; with None, for as many as take a tenth of a second.  Each
+    worker has a table of *table* MiB, which it keeps between tasks.
 
-    Answers are kept in the file *journal*; the next call for the same position goes on with
-    them, also with other *plies*.  *weak* asks only for the winner.  When *seconds* are over,
-    *stop* is set, or Ctrl-C comes, what is proven by then is returned.
+    Answers are kept in the file *journal*; a later call for the same position resumes from them,
+    even with other *plies*.  *weak* finds only the winner.  When *seconds* have passed, *stop* is
+    set, or Ctrl-C arrives, the bounds proven so far are returned.
 
-    :class:`CutnodeError` if the top has more than *most_positions*, a task fails again and again,
-    or the cluster is gone; what was answered is in the journal then.
+    :class:`CutnodeError` if the top has more than *most_positions* positions, if a task fails
+    repeatedly, or if the cluster is gone; the answers so far are then in the journal.
     """
     limits = Limits(None, seconds, stop)
     clock = Clock(None)
@@ -123,13 +126,13 @@ def solve_split(
     cls: Any = type(position)
     require_batches(cls)
     if is_plain(cls):
-        raise GameError(f"{game_name(cls)} is plain Python: a cluster takes compiled games")
+        raise GameError(f"{game_name(cls)} is plain Python: a cluster needs a compiled game")
     if require_integer(plies, "the plies of a split") < 1:
-        raise CutnodeError(f"a position is split at 1 ply or later, not {plies}")
+        raise CutnodeError(f"plies must be at least 1, got {plies}")
     if require_integer(table, "the size of a table in MiB") < 1:
-        raise CutnodeError(f"a table needs at least 1 MiB, not {table}")
+        raise CutnodeError(f"table must be at least 1 MiB, got {table}")
     if questions is not None and require_integer(questions, "the questions of a task") < 1:
-        raise CutnodeError(f"a task asks at least 1 question, not {questions}")
+        raise CutnodeError(f"questions must be at least 1, got {questions}")
     top = Top(position, plies, most_positions)
     presearched = presearch([position], Table(SCOUTING_MEGABYTES), limits)
     split = Split(top, weak=weak, guess=None if presearched is None else presearched.guesses[0])
@@ -147,7 +150,7 @@ def solve_split(
 
 
 class Driver:
-    """Keeps tasks in flight until a :class:`Split` knows the value, or a limit ends it."""
+    """The driver: keeps tasks in flight until a :class:`Split` has the value or a limit is hit."""
 
     def __init__(
         self,
@@ -170,14 +173,14 @@ class Driver:
         self._facts.append(np.frombuffer(record, FACT))
 
     def restore(self) -> None:
-        """Give what the journal held to the split."""
+        """Give the bounds from the journal to the split."""
         if self._facts:
             facts = np.concatenate(self._facts)
             self.restored = self.split.restore(facts["key"], facts["lower"], facts["upper"])
             self._facts.clear()
 
     def run(self, tasks: Tasks, journal: Journal | None, table: int, limits: Limits) -> str:
-        """Ask until all is known; why it ended early, or ""."""
+        """Ask until the value is proven; return why it ended early, or ""."""
         self.table = table
         try:
             while not self.split.done:
@@ -200,7 +203,7 @@ class Driver:
         return ""
 
     def _fill(self, tasks: Tasks) -> None:
-        """Send tasks, as long as there is something to ask and a thread to answer."""
+        """Send tasks while there are questions to ask and threads to answer them."""
         threads = max(tasks.threads, 1)
         self._send(tasks, self.split.take, IN_FLIGHT * threads - len(tasks))
         self._send(tasks, self.split.take_ahead, threads - len(tasks), priority=-1)
@@ -226,7 +229,7 @@ class Driver:
         tasks.send(parts, priority)
 
     def _each(self, tasks: Tasks) -> int:
-        """Return how many questions a task asks."""
+        """Return the number of questions for a task."""
         if self.questions is not None:
             return self.questions
         lasting = tasks.lasting(TASK_SECONDS)
@@ -250,9 +253,9 @@ class Driver:
             journal.append(facts.tobytes())
 
     def _cancel(self, tasks: Tasks) -> None:
-        """Cancel the tasks of which no answer is of use any more.
+        """Cancel the tasks whose answers are no longer needed.
 
-        To see which, all of the top is looked at, so not after each answer.
+        Finding them takes a pass over the whole top, so this does not happen after each answer.
         """
         now = self.clock.elapsed()
         if self.split.asked == self._asked and now - self._looked < SWEEP:
@@ -277,11 +280,11 @@ class Driver:
             self.progress(SplitProgress(split.lower, split.upper, *figures, now))
 
     def result(self, position: Any, reason: str) -> SplitResult:
-        """Return what is known."""
+        """Return the result so far."""
         split = self.split
         best: int | None = split.best_move()
         if split.done and best == NO_MOVE and not outcome(position)[0]:
-            best = solve(position, weak=split.weak).best_move  # the game's bounds decide it
+            best = solve(position, weak=split.weak).best_move  # the game's bounds decided the value
         return SplitResult(
             position=coerce(position),
             value=split.lower if split.proven else None,

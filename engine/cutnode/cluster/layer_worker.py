@@ -1,4 +1,4 @@
-"""The workers' side of tablebases on a cluster: a layer, or a pass over a share of one."""
+"""The worker side of tablebases on a cluster: solving a layer, or one pass over a share of it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from cutnode.tablebases.solving import Settings
 
 @dataclass(frozen=True)
 class FolderOnWorker:
-    """What a worker has to know of a tablebase: the plugin of its game, and the folder."""
+    """The description of a tablebase for a worker: the plugin of its game, and the folder."""
 
     plugin: str
     job: str
-    """A name for one run of the driver: what a worker holds is of no use to another one."""
+    """The name of one run of the driver; a worker reuses what it holds only within that run."""
     example: bytes
     """Any position, packed."""
     path: str
@@ -28,7 +28,7 @@ class FolderOnWorker:
 
 
 class Held:
-    """The layer of which this process has done shares."""
+    """The layer that this process holds between the shares of it that it does."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -37,7 +37,7 @@ class Held:
         self.stops: list[threading.Event] = []
 
     def take(self, order: FolderOnWorker, game: Any, number: int, shares: int) -> SharedLayer:
-        """Return the layer; the caller puts it back unless the work on it fails."""
+        """Take and return the layer; the caller puts it back unless the work on it fails."""
         key = order.job, number, shares
         layer = self.layer if self.key == key else None
         self.layer = None
@@ -51,11 +51,11 @@ class Held:
 
 held = Held()
 _own = threading.local()
-"""Of a thread: the builder of the job, which has mapped its layers, and what stops it."""
+"""The thread's builder for the job, which has mapped its layers, and the events that stop it."""
 
 
 def forget_layer() -> None:
-    """Free the memory of the layer of which this process has done shares."""
+    """Free the memory of the layer that this process holds."""
     with held.lock:
         held.layer = None
 
@@ -71,9 +71,11 @@ def builder_of(
 def solve_layer(
     order: FolderOnWorker, number: int, part: tuple[int, int | None, int] | None
 ) -> tuple[int | None, int]:
-    """Solve a layer, or do a *part* of it: a pass, a share, and of how many; no share is the end.
+    """Solve a layer, or do a *part* of it, and return two numbers.
 
-    Return the layer that has to be solved before, or None, and the longest distance found so far.
+    *part* is a pass, the number of a share and the number of shares; a share of None finishes the
+    layer.  The results are a layer that must be solved first, or None, and the longest distance
+    found so far.
     """
     with on_worker(order.plugin) as (game, stop):
         try:
@@ -81,9 +83,9 @@ def solve_layer(
                 _solve_whole(order, game, number, stop)
                 return None, 0
             step, share, shares = part
-            with held.lock:  # a process has the codes of a layer once, for all its threads
+            with held.lock:  # a process holds the codes of a layer once, for all its threads
                 if number in Folder(order.path).solved:
-                    return None, 0  # by a task that ended before it could say so
+                    return None, 0  # by a task that died before it could answer
                 layer = held.take(order, game, number, shares)
                 held.stops[:] = [stop]
                 if share is None:

@@ -1,10 +1,10 @@
 """Tablebases on a cluster: :func:`build_tablebase`, in a folder that all machines share.
 
-Layers that do not lead to each other are solved at once, each by one worker.  Which those are is
-found out: a worker that comes to a layer which is not solved gives up its own until that is there.
-Large layers are solved by all workers together, each a share of their positions in each pass: see
-:mod:`cutnode.tablebases.shares`.  All that workers find is in the folder, so a worker or a driver
-that dies costs no more than what it was doing.
+Layers that do not lead to each other are solved at the same time, each by one worker.  Dependencies
+are discovered on the way: a worker that needs an unsolved layer abandons its own until the other
+is solved.  A large layer is solved by all workers together, each doing a share of its positions in
+each pass: see :mod:`cutnode.tablebases.shares`.  All results are in the folder, so a worker or
+driver that dies loses only its current work.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from cutnode.contract.positions import as_words, coerce
 from cutnode.runtime.running import is_stopped
 from cutnode.tablebases import building
 from cutnode.tablebases.building import BuildProgress, LayerJob
+from cutnode.tablebases.layer_tables import DISTANCES, kind_of
 from cutnode.tablebases.solving import Settings
-from cutnode.tablebases.tables import DISTANCES, kind_of
 
 SHARES_EACH = 8
-"""A large layer has so many shares for each worker that there is when it is begun."""
+"""The shares of a large layer, for each worker present when it is begun."""
 
 
 def build_tablebase(
@@ -45,15 +45,15 @@ def build_tablebase(
 ) -> str:
     """Solve a game's positions on a Dask cluster, and keep them in a folder.
 
-    *client* is a ``distributed.Client``.  The arguments, the files and the result are those of
-    :func:`cutnode.tablebases.building.build_tablebase`, so that what was begun here or there can go
-    on in the other place.  Every worker has to reach the folder by the same path.  All workers
-    together solve a layer of *large* indices or more, of win, draw and loss, with all threads that
-    they have; others are solved by a task each, of which a worker runs one for each of its threads:
-    ``threads`` and ``memory`` of the *settings* are for one of them.
+    *client* is a ``distributed.Client``.  The arguments, files and result are the same as for
+    :func:`cutnode.tablebases.building.build_tablebase`, so a tablebase begun with one can be
+    continued with the other.  Every worker must reach the folder by the same path.  If the
+    tablebase has wins, draws, losses and distances, all workers with all their threads solve a
+    layer of *large* indices or more together.  Every other layer is one task, and a worker runs one
+    task per thread; ``threads`` and ``memory`` of the *settings* apply to each task.
     """
     if is_plain(type(coerce(root))):
-        raise GameError(f"{game_name(type(root))} is plain Python: a cluster takes compiled games")
+        raise GameError(f"{game_name(type(root))} is plain Python: a cluster needs a compiled game")
     require_integer(large, "a number of indices")
     return building.build_tablebase(
         root,
@@ -68,14 +68,14 @@ def build_tablebase(
 
 
 class LayersOnCluster:
-    """Solves the layers of a job by tasks."""
+    """A function that solves the layers of a job by tasks on a cluster."""
 
     def __init__(self, client: Any, large: int):
         self.client = require_client(client)
         self.large = large
 
     def __call__(self, job: LayerJob) -> str:
-        """Do the job; return why it was ended."""
+        """Do the job; return why it ended."""
         from cutnode.cluster.layer_worker import FolderOnWorker, forget_layer, solve_layer
         from cutnode.cluster.worker import GameOnWorker, SentGame
 
@@ -93,16 +93,16 @@ class LayersOnCluster:
             except KeyboardInterrupt:
                 return "interrupted"
             finally:
-                with contextlib.suppress(Exception):  # a cluster that is gone has forgotten all
+                with contextlib.suppress(Exception):  # nothing to free if the cluster is gone
                     self.client.run(forget_layer)
 
 
 class _Stopped(Exception):  # noqa: N818
-    """The job was stopped."""
+    """The error that ends a job which was stopped."""
 
 
 class _Driver:
-    """What is sent to workers next, and what came back."""
+    """The driver: decides which tasks to send next, and takes their answers."""
 
     def __init__(self, job: LayerJob, order: Any, tasks: Tasks, large: int):
         self.job, self.order, self.tasks = job, order, tasks
@@ -112,7 +112,7 @@ class _Driver:
         shared = kind_of(job.builder.cls) == DISTANCES
         self.large = large if shared else max(self.sizes) + 1
         self.needs: dict[int, int] = {}
-        """Layers that were given up, and the one that each needs first."""
+        """The layers that were abandoned, and the layer that each needs first."""
 
     def run(self) -> str:
         try:
@@ -127,14 +127,14 @@ class _Driver:
         return "done"
 
     def _waiting(self) -> list[int]:
-        """Return the layers that can be solved now, as far as that is known."""
+        """Return the unsolved layers, without those known to wait for another."""
         self.builder.load()
         solved = self.builder.directory.layers
         missing = [number for number in sorted(self.job.wanted) if number not in solved]
         return [number for number in missing if self.needs.get(number, -1) in (-1, *solved)]
 
     def _wait(self, label: str, done: float) -> list[tuple[Any, Any]]:
-        """Return the answers that came in a moment; :class:`_Stopped` if the job was."""
+        """Wait briefly and return the answers; raise :class:`_Stopped` if the job was stopped."""
         if is_stopped(self.builder.stops):
             raise _Stopped
         answers = self.tasks.wait(PATIENCE)
@@ -142,7 +142,7 @@ class _Driver:
         return answers
 
     def _note(self, number: int, missing: int | None) -> None:
-        """Note that a layer was given up because it leads to one that is not solved."""
+        """Note that a layer was abandoned because it leads to an unsolved one."""
         if missing is not None:
             if missing >= number:
                 raise CutnodeError(f"layer {self.names[number]} leads to a later one")
@@ -150,7 +150,7 @@ class _Driver:
             self.job.wanted.add(missing)
 
     def _solve_whole(self, waiting: list[int]) -> None:
-        """Solve layers, each by one task, as long as there are some."""
+        """Solve small layers, one task for each, until none is waiting."""
         sent: set[int] = set()
         while waiting or sent:
             free = max(self.tasks.threads, 1) - len(sent)
@@ -168,7 +168,7 @@ class _Driver:
                 ]
 
     def _solve_shared(self, number: int) -> None:
-        """Solve a layer by passes over its shares, all of which are done before the next."""
+        """Solve a layer by passes over its shares; all shares finish a pass before the next."""
         shares = self.builder.folder.shares_of(number)
         while not shares:
             shares = SHARES_EACH * len(self.tasks.client.nthreads())

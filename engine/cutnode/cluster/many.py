@@ -16,21 +16,23 @@ from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.runtime.running import is_stopped
 
 TASK_SECONDS = 1.0
-"""A task has as many positions as take so long by the mean until then: what a driver that is
-killed loses is about that much of each worker's time."""
+"""The target duration of a task, by the mean time per position so far.  A killed driver loses about
+this much of each worker's time."""
 
 MOST_IN_TASK = 4096
+"""The most positions of a task."""
+
 PARTS_EACH = 4
-"""A task has no more positions than that, and no more than one of so many equal parts, for each
-thread, of those that are left: the last ones end together."""
+"""The parts per thread into which the remaining positions are divided; a task has at most one of
+them, so that the last tasks end together."""
 
 
 def solve_many(client: Any, positions: Sequence[Any], **options: Any) -> BatchResult:
-    """Solve positions of one class on a Dask cluster, with limits for each; results in order.
+    """Solve positions of one class on a Dask cluster, with limits for each position.
 
-    *client* is a ``distributed.Client``.  The options, the journal and the results are those of
-    :func:`cutnode.batches.run_batch`, so that a batch which was begun here or there can go on in
-    the other place.  Each thread of a worker has a table of its own.
+    *client* is a ``distributed.Client``.  The options, journal and results are the same as for
+    :func:`cutnode.batches.run_batch`, so a batch begun with one can be resumed with the other.
+    Results are in the order of *positions*.  Each thread of a worker has its own table.
     """
     return run_batch(positions, "solve", threads=1, elsewhere=Cluster(client), **options)
 
@@ -41,20 +43,20 @@ def search_many(client: Any, positions: Sequence[Any], **options: Any) -> BatchR
 
 
 class Cluster:
-    """Does the work of a batch by tasks."""
+    """A function that does the work of a batch by tasks on a cluster."""
 
     def __init__(self, client: Any):
         self.client = require_client(client)
 
     def __call__(self, job: Job) -> str:
-        """Do the job; return why it was ended early, or ""."""
+        """Do the job; return why it ended early, or ""."""
         from cutnode.cluster.worker import GameOnWorker, SentGame, batch
 
         cls = type(job.positions.example)
         if not isinstance(job.options.get("tablebase"), str | os.PathLike | None):
-            raise CutnodeError("workers open a tablebase themselves: give the path of its folder")
+            raise CutnodeError("workers open the tablebase themselves: pass the path of its folder")
         if is_plain(cls):
-            raise GameError(f"{game_name(cls)} is plain Python: a cluster takes compiled games")
+            raise GameError(f"{game_name(cls)} is plain Python: a cluster needs a compiled game")
         spans = job.todo[::-1]
         left = sum(last - first for first, last in spans)
         done, busy = 0, 0.0

@@ -1,17 +1,16 @@
-"""The questions to ask of a position that is split, and what the answers say of it.
+"""The questions to ask about the leaves of a split position, and the bounds from their answers.
 
-The root is asked null-window questions, as by the solver's driver: is the value at least so
-much?  Within one question the top of the tree is a tree of yes and no, and which leaf to ask
-about next is chosen by proof numbers: the leaf that is in the smallest set of leaves of which
-all answered yes would make a yes at the root, and in the smallest for a no (L. V. Allis et al.,
-"Proof-number search", 1994).  Leaves that are asked and have not answered count as if they had
-answered what the root expects, so the next choice is another of the same set: the *virtual
-win* of I-C. Wu et al., "Job-level proof number search" (2013).  When nothing is left to ask
-under these assumptions, workers that have nothing to do work ahead, which may turn out to be
-wasted: on what would be asked if the root expects the wrong answer, and then on the next
-question at the root.
+As in the solver's driver, the questions at the root are null-window searches: is the value at
+least a threshold?  For one question, the top of the tree is an AND/OR tree, and proof numbers
+choose the next leaf to ask about: the most-proving leaf, which is both in a smallest set of leaves
+that would prove the root and in a smallest set that would disprove it (L. V. Allis et al.,
+"Proof-number search", 1994).  Leaves in flight count as if they had given the answer that the root
+expects, so the next choice is another leaf of the same set: the *virtual win* of I-C. Wu et al.,
+"Job-level proof number search" (2013).  When nothing is left to ask under these assumptions, idle
+workers work ahead, possibly in vain: first on leaves that matter if the root's expected answer is
+wrong, then on the next question at the root.
 
-An answer is a bound of a leaf, true for ever, whatever is asked at the root then.
+An answer is a bound of a leaf, which stays valid for all later questions at the root.
 """
 
 from __future__ import annotations
@@ -29,15 +28,16 @@ from cutnode.kernels.solver import question
 from cutnode.kernels.splitting import choose, mark_needed, renew_above, renew_all
 
 AHEAD = 2
-"""For each so many leaves in flight, one more may be asked for the next question at the root.  Of
-256 pretended workers with a table the speed-up at 6 plies is 27 with 2 (Connect Four after
-44444), 31 with 4, 20 without this limit and 29 if none are asked; of 64 it is 35, 26, 36, 26."""
+"""The leaves in flight for each leaf that may be asked for the next question at the root.  In a
+simulation (Connect Four after 44444, 6 plies) of 256 workers with a table, the speed-up is 27 with
+2, 31 with 4, 20 without this limit, and 29 if none are asked; with 64 workers it is 35, 26, 36 and
+26."""
 
 
 class Split:
-    """A position that is split into the leaves of a :class:`Top`, and what is known of them.
+    """A position that is split into the leaves of a :class:`Top`, with their bounds so far.
 
-    *weak* asks only for the winner, and *guess* is asked first.
+    *weak* finds only the winner; *guess* is the value to ask about first.
     """
 
     def __init__(self, top: Top, *, weak: bool = False, guess: int | None = None):
@@ -46,9 +46,9 @@ class Split:
         self.nodes = top.nodes
         self.asked = 0
         self.in_flight: set[int] = set()
-        """The leaves that are asked, and have not answered."""
+        """The leaves that have been asked and have not answered."""
         self._ahead: set[int] = set()
-        """Those of them that are asked what will matter only at the next question."""
+        """The leaves in flight whose answer matters only for the next question at the root."""
         kernels = renew_all, renew_above, choose, mark_needed
         self._renew_all, self._renew, self._choose, self._mark_needed = (
             kernel.specialise(Graph) for kernel in kernels
@@ -57,7 +57,7 @@ class Split:
         root = self.nodes[0]
         self._least = int(root.low)
         if top.first_move == NO_MOVE and root.count > 0:
-            root.low = -MAX_VALUE  # a move has to show what the game says
+            root.low = -MAX_VALUE  # a move must still prove the game's bound
         self._ask_of_all(0)
         bounded = top.bounded and guess is None
         self._near = (self.upper - self.lower) // FAR_FRACTION if bounded else 2 * MAX_VALUE
@@ -66,28 +66,29 @@ class Split:
 
     @property
     def lower(self) -> int:
-        """The proven lower bound of the value for the mover at the root; weak, of its sign."""
+        """The proven lower bound of the value (if weak, of its sign) for the mover at the root."""
         return self._sign(max(int(self.nodes[0].low), self._least))
 
     @property
     def upper(self) -> int:
+        """The proven upper bound of the value (if weak, of its sign) for the mover at the root."""
         return self._sign(int(self.nodes[0].high))
 
     @property
     def proven(self) -> bool:
-        """Return whether the value is known."""
+        """Whether the value is proven."""
         return self.lower == self.upper
 
     @property
     def done(self) -> bool:
-        """Return whether the value is known, and a move that keeps it."""
+        """Whether the value is proven, and a move that keeps it is known."""
         return self.proven and self._sign(int(self.nodes[0].low)) >= self.lower
 
     def _sign(self, value: int) -> int:
         return max(-1, min(value, 1)) if self.weak else value
 
     def _ask(self) -> None:
-        """Choose the question at the root, unless that of now is still open."""
+        """Choose the next question at the root, unless the current one is still open."""
         root = self.nodes[0]
         while not (self.done or root.low < self.asked <= root.high):
             self._ahead.clear()
@@ -95,9 +96,9 @@ class Split:
             self._ask_of_all(self._next(self.lower, self.upper))
 
     def _next(self, lower: int, upper: int) -> int:
-        """Return what to ask at the root if its value is known to be within bounds."""
+        """Return the question to ask at the root if its value is within bounds."""
         if lower == upper:
-            return lower  # which move shows it?
+            return lower  # to find a move that proves it
         return int(question(lower, upper, min(max(self._guess, lower), upper), self._near))
 
     def _ask_of_all(self, asked: int) -> None:
@@ -105,9 +106,9 @@ class Split:
         self._renew_all(GRAPH, self.nodes, self.top.children, asked)
 
     def take(self, count: int) -> list[tuple[int, int]]:
-        """Take at most *count* leaves to ask about, which are in flight then, and what to ask.
+        """Take at most *count* leaves to ask about, each with a threshold; they are then in flight.
 
-        The question is whether the value for the mover there is at least that.
+        The question is whether the leaf's value for its mover is at least the threshold.
         """
         taken: list[tuple[int, int]] = []
         while len(taken) < count and not self.done:
@@ -122,9 +123,10 @@ class Split:
         return taken
 
     def take_ahead(self, count: int) -> list[tuple[int, int]]:
-        """Take leaves that may not matter, for workers that have nothing else to do.
+        """Take leaves that may not matter, for idle workers.
 
-        First if answers are not what is expected, then for what is asked of the root next.
+        First those that matter if answers are not as expected, then those for the next question at
+        the root.
         """
         if count < 1 or self.done:
             return []
@@ -133,7 +135,7 @@ class Split:
         taken = self.take(count)
         now, yes = self.asked, self.nodes[0].proof <= self.nodes[0].disproof
         bounds = [(now, self.upper), (self.lower, now - 1)]
-        # A leaf that is asked for the next question cannot be asked for this one: not too many.
+        # Limit these: a leaf in flight for the next question cannot be asked for this one.
         most = len(self.in_flight - self._ahead) // AHEAD - len(self._ahead)
         count = min(count, len(taken) + most)
         for lower, upper in bounds if yes else bounds[::-1]:
@@ -148,18 +150,18 @@ class Split:
         return taken
 
     def expects(self, leaf: int) -> bool:
-        """Return whether a yes is assumed of a leaf in flight, for its mover."""
+        """Return whether the assumed answer of a leaf in flight is yes, for its mover."""
         return bool(self.nodes[leaf].assumed * self.nodes[leaf].side > 0)
 
     def take_answer(self, leaf: int, lower: int, upper: int) -> None:
-        """Take the bounds of a leaf, for its mover; it is in flight no longer."""
+        """Take the bounds of a leaf, for its mover, which is then no longer in flight."""
         node = self.nodes[leaf]
         low, high = (lower, upper) if node.side > 0 else (-upper, -lower)
         node.low, node.high = max(node.low, low), min(node.high, high)
         self.put_back(leaf)
 
     def put_back(self, leaf: int) -> None:
-        """Let a leaf be in flight no longer, though it has not answered."""
+        """Mark a leaf as no longer in flight, without an answer."""
         self.in_flight.discard(leaf)
         self._ahead.discard(leaf)
         self.nodes[leaf].assumed = 0
@@ -167,13 +169,13 @@ class Split:
         self._ask()
 
     def idle(self) -> list[int]:
-        """Return the leaves in flight on which the question at the root depends no more."""
+        """Return the leaves in flight on which the question at the root no longer depends."""
         self._mark_needed(GRAPH, self.nodes, self.top.children, self.asked)
         needed = self.nodes["needed"]
         return [leaf for leaf in self.in_flight - self._ahead if not needed[leaf]]
 
     def restore(self, keys: Any, lower: Any, upper: Any) -> int:
-        """Take bounds that were found earlier, of positions by their keys; return how many fit."""
+        """Take earlier bounds of positions, by key; return how many belong to nodes of the top."""
         order = np.argsort(self.top.keys, kind="stable")
         known = self.top.keys[order]
         first = np.searchsorted(known, keys)
@@ -191,7 +193,7 @@ class Split:
         return int(np.count_nonzero(counts))
 
     def best_move(self) -> int:
-        """Return a move at the root that keeps its value, if that is proven; else a likely one."""
+        """Return a move at the root that keeps its proven value, or else the best by bounds."""
         top = self.top
         root = self.nodes[0]
         if top.first_move != NO_MOVE or root.count == 0:

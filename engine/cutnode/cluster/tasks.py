@@ -1,4 +1,4 @@
-"""Tasks on a cluster: a few in flight, answers as they come, and another try if a worker dies."""
+"""Tasks on a cluster: a few in flight, answers as they arrive, and retries if a worker dies."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from cutnode.cluster.worker import GameOnWorker
 
 IN_FLIGHT = 2
-"""So many tasks are in flight for each thread of the cluster: one runs, and one waits there."""
+"""The tasks in flight for each thread of the cluster: one running, and one waiting there."""
 
 PATIENCE = 0.1
-"""A driver looks at the clock and for new workers that often, in seconds."""
+"""The longest wait for answers, in seconds, before a driver checks limits and looks for workers."""
 
 SCHEDULER_SECONDS = 0.0025
-"""What the scheduler and the driver take for a task, together: measured, see the page."""
+"""The measured cost of a task to the scheduler and the driver together, in seconds."""
 
 COUNT = 2.0
-"""How often to count the threads of the cluster, in seconds."""
+"""The interval at which the threads of the cluster are counted, in seconds."""
 
 RETRIES = 2
-"""So many times a task that failed is tried again: by Dask if it raised an error, and if it was
-given up because several workers died of it, once more after that."""
+"""The retries of a failed task: by Dask if it raised an error, and by the driver if Dask abandoned
+it because several workers died."""
 
 
-GONE = "the cluster is gone: its scheduler does not answer any more"
+GONE = "the cluster is gone: its scheduler no longer answers"
 
 
 @contextlib.contextmanager
 def reachable() -> Iterator[None]:
-    """Raise :class:`CutnodeError` if the cluster cannot be reached any more."""
+    """Raise :class:`CutnodeError` in place of errors that mean the cluster is unreachable."""
     try:
         yield
     except (OSError, CancelledError) as error:
@@ -53,10 +53,10 @@ def require_distributed() -> Any:
 
 
 def require_client(client: Any) -> Any:
-    """Return a client of a cluster; :class:`CutnodeError` if it is none, or is closed."""
+    """Return the client; :class:`CutnodeError` if it is not a running, synchronous client."""
     distributed = require_distributed()
     if not isinstance(client, distributed.Client) or client.asynchronous:
-        raise CutnodeError(f"a cluster is given by a distributed.Client, not by {client!r}")
+        raise CutnodeError(f"client must be a synchronous distributed.Client, got {client!r}")
     if client.status != "running":
         raise CutnodeError(f"the client of the cluster is {client.status}")
     return client
@@ -64,7 +64,7 @@ def require_client(client: Any) -> Any:
 
 @dataclass
 class SentTask:
-    """A task that was sent, and where its answer will be."""
+    """A task that was sent, and the future of its answer."""
 
     label: Any
     args: tuple[Any, ...]
@@ -74,9 +74,9 @@ class SentTask:
 
 
 class Tasks:
-    """The tasks of one job that are in flight; *function* is what each calls.
+    """The tasks of one job in flight, each a call of *function*.
 
-    Used as a context, it cancels what is still in flight at the end.
+    As a context manager, it cancels tasks still in flight at the end.
     """
 
     def __init__(self, client: Any, function: Callable[..., Any], game: GameOnWorker):
@@ -99,12 +99,12 @@ class Tasks:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        with contextlib.suppress(Exception):  # a cluster that is gone has cancelled all
+        with contextlib.suppress(Exception):  # nothing to cancel if the cluster is gone
             self.cancel(list(self._tasks))
 
     @property
     def threads(self) -> int:
-        """The threads of all workers that there are now, as counted a moment ago."""
+        """The number of threads of all current workers, as of the last count."""
         now = time.monotonic()
         if now - self._looked > COUNT:
             with reachable():
@@ -113,9 +113,9 @@ class Tasks:
         return self._threads
 
     def lasting(self, seconds: float) -> float:
-        """Return how long a task should take: so many seconds, or more if there are many workers.
+        """Return the target duration of a task: *seconds*, or longer if there are many workers.
 
-        Else the scheduler could not give them tasks fast enough.
+        Otherwise the scheduler could not hand out tasks fast enough.
         """
         return max(seconds, self.threads * SCHEDULER_SECONDS)
 
@@ -124,7 +124,7 @@ class Tasks:
         return {key: task.label for key, task in self._tasks.items()}
 
     def send(self, parts: Sequence[tuple[Any, tuple[Any, ...]]], priority: int = 0) -> None:
-        """Send tasks, each a label and arguments; those of higher *priority* run first."""
+        """Send tasks, each a label and arguments; tasks of higher *priority* run first."""
         self._send([SentTask(label, args, priority) for label, args in parts])
 
     def _send(self, tasks: Sequence[SentTask]) -> None:
@@ -146,10 +146,10 @@ class Tasks:
             future.add_done_callback(self._done.put)
 
     def wait(self, seconds: float) -> list[tuple[Any, Any]]:
-        """Return the labels and answers of tasks that are done; none after so many seconds.
+        """Return the labels and answers of finished tasks, waiting at most *seconds* for one.
 
-        An error that a task raised is raised here.  :class:`CutnodeError` if a task was given
-        up again and again because its workers died, or if the cluster is gone.
+        An error that a task raised is raised here.  :class:`CutnodeError` if a task was abandoned
+        repeatedly because its workers died, or if the cluster is gone.
         """
         futures = []
         with contextlib.suppress(queue.Empty):
@@ -174,7 +174,7 @@ class Tasks:
         return [(task.label, given) for task, given in zip(finished, answers, strict=True)]
 
     def _require_retry(self, task: SentTask) -> None:
-        """Raise the error of a task that did not answer, unless it may be tried again."""
+        """Raise the error of a task that did not answer, unless it may be retried."""
         failure = task.future.exception() if task.future.status == "error" else None
         if failure is not None and not isinstance(failure, self._killed):
             raise failure
@@ -182,12 +182,12 @@ class Tasks:
         if task.failures > RETRIES:
             reason = "was cancelled" if failure is None else "lost its workers, which died"
             raise CutnodeError(
-                f"a task {reason} again and again; if memory is short on the workers, give them "
-                f"a smaller table"
+                f"a task {reason} {task.failures} times: if the workers run out of memory, give "
+                f"them a smaller table"
             ) from failure
 
     def cancel(self, keys: Sequence[str]) -> None:
-        """Cancel tasks; those that run see it in a moment."""
+        """Cancel tasks; running ones notice shortly."""
         futures = [self._tasks.pop(key).future for key in keys]
         if futures:
             self.client.cancel(futures)

@@ -1,14 +1,14 @@
-"""The top of a game's tree, down to a ply, which is expanded and not searched.
+"""The top of a game's tree, down to a given ply, which is expanded rather than searched.
 
-It is a graph in layers.  A layer holds the positions that so many *choices* lead to, each
-class of equivalent positions once; moves that the game forces are played on the way and
-count as none, and what the game decides (finished games, its ``bounds``, its ``endgame``) is
-part of the node above.  The last layer are the *leaves*: the subproblems.
+It is a graph in layers.  Layer n holds the positions after n *choices*, one for each class of
+equivalent positions.  Forced moves are played on the way and do not count as choices.  Children
+that the game decides (finished games, ``bounds``, ``endgame``) are folded into the node above.
+The last layer holds the *leaves*: the subproblems.
 
-All values here are from the point of view of the player to move at the root: a node of that
-player is worth the most of its children, and one of the opponent the least.
+All values here are from the point of view of the player to move at the root: the value of that
+player's node is the maximum of its children, and of an opponent's node the minimum.
 
-The graph is arrays, whose bytes :attr:`Top.bytes` adds up: there is no object per position.
+The graph is stored in arrays, with no object per position; :attr:`Top.bytes` is their total size.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from cutnode.kernels.solver import resolve
 from cutnode.kernels.splitting import CHILD, NODE, expand, work_dtype
 
 BLOCK_CHILDREN = 1 << 17
-"""Positions are expanded so many at a time that they have at most about so many children."""
+"""The approximate most children that are expanded at a time."""
 
 
 class Top:
-    """The graph from a position to a ply.
+    """The graph from a position down to a ply.
 
-    *most_positions* is the most that it may have; :class:`CutnodeError` if they are more.
+    :class:`CutnodeError` if it has more than *most_positions* positions.
     """
 
     def __init__(self, position: Any, plies: int, most_positions: int):
@@ -64,7 +64,7 @@ class Top:
         root["low"], root["high"] = (lower, upper) if same else (-upper, -lower)
         root["side"], root["decided"], root["decided_move"] = side, -side * INFINITE, NO_MOVE
         self.first_move = forced(position) if reached != position else NO_MOVE
-        """The move that the game forces at the root, if it does."""
+        """The forced move at the root, or ``NO_MOVE``."""
         self._build(root, as_words([reached]), np.array([canonical(reached)[0]], np.uint64))
 
     def _build(self, root: np.ndarray, words: np.ndarray, keys: np.ndarray) -> None:
@@ -137,7 +137,7 @@ class Top:
         children["high"] = np.where(side > 0, upper, -lower)
         children["decided"] = -side * INFINITE
         children["decided_move"] = NO_MOVE
-        # What the game thinks best comes first, and moves to the same child are one.
+        # Order the edges by the game's move ordering; keep one move to each child.
         sort = np.lexsort((-found["order"], found["parent"]))
         child = child.reshape(-1)[sort]
         pairs = found["parent"][sort] * len(firsts) + child
@@ -165,7 +165,7 @@ class Top:
         return found, child_words[: number * each].reshape(-1, each)
 
     def _fold(self, layer: np.ndarray, found: np.ndarray) -> np.ndarray:
-        """Put what is decided into the nodes above; return which rows become nodes."""
+        """Fold decided children into the nodes above; return flags of the other rows to keep."""
         side = layer["side"][found["parent"]]
         done = found["open"] == 0
         value = np.where(side * found["same"] > 0, found["lower"], -found["lower"])
@@ -191,7 +191,7 @@ class Top:
 
     @property
     def bytes(self) -> int:
-        """The memory of the graph."""
+        """The memory of the graph, in bytes."""
         arrays = (self.nodes, self.words, self.keys, self.children, self.moves, self.parents)
         return sum(array.nbytes for array in arrays)
 

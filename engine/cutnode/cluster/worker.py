@@ -1,8 +1,8 @@
-"""The workers' side of a cluster: a game, its table, and the search for answers.
+"""The worker side of a cluster: a game, its table, and the search for answers.
 
-:class:`GameOnWorker` is a plugin that the client registers once for a game.  Dask brings it to
-each worker, also to one that joins later or takes the place of one that died.  It holds the
-table that all tasks of this worker share, and stops a task that is cancelled while it runs.
+:class:`GameOnWorker` is a plugin that the client registers once for each game.  Dask installs it on
+every worker, including workers that join later or replace dead ones.  It holds the table that all
+tasks of the worker share, and stops a running task that is cancelled.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from cutnode.storage.tables import Table
 
 @dataclass(frozen=True)
 class SentGame:
-    """A class of positions, as a client describes it to its workers.
+    """A class of positions, as the client describes it to its workers.
 
-    The games of this package, and those in packages that are installed on the workers, go by
-    name.  A game in a file of its own goes with its source, and with what it imports from the
+    The games of this package, and of packages installed on the workers, are sent by name.  A game
+    in a file of its own is sent with its source, and with the modules that it imports from the
     same folder.
     """
 
@@ -50,9 +50,9 @@ class SentGame:
     module: str
     cls: str
     rules: str
-    """The digest of the rules, which have to be the same on the worker."""
+    """The digest of the rules, which must be the same on the worker."""
     sources: tuple[tuple[str, bytes], ...]
-    """The files to send, the game's own first; none if the workers have the module."""
+    """The files to send, the game's own first; empty if the workers have the module."""
 
     @classmethod
     def of(cls, positions: Any) -> SentGame:
@@ -76,23 +76,23 @@ class SentGame:
                 )
             except ModuleNotFoundError as error:
                 raise GameError(
-                    f"{self.name} cannot be loaded on a worker: {error}; install it there, or put "
-                    f"the game into one file"
+                    f"{self.name} cannot be loaded on a worker: {error}; install the module there, "
+                    f"or put the game into one file"
                 ) from None
         positions = getattr(module, self.cls, None)
         if positions is None or rules_digest(positions) != self.rules:
             raise GameError(
-                f"a worker has other rules of {self.name} than the client: install the same "
-                f"version there, and restart the workers"
+                f"a worker and the client have different rules of {self.name}: install the same "
+                f"version on the workers, and restart them"
             )
         return positions
 
     def _of_sources(self) -> Any:
-        """Load the module of the files that were sent."""
+        """Load the module from the files that were sent."""
         folder = Path(tempfile.mkdtemp(prefix="cutnode-"))
         for name, data in self.sources:
             (folder / name).write_bytes(data)
-            os.utime(folder / name, (0, 0))  # what is loaded is what is there
+            os.utime(folder / name, (0, 0))  # so that no stale bytecode is loaded
         return load_game(str(folder / self.sources[0][0])).module
 
 
@@ -106,7 +106,7 @@ class GameOnWorker(WorkerPlugin):
         self.name = f"cutnode-{game.name}-{game.rules}"
 
     def setup(self, worker: Any) -> None:
-        """Get ready; Dask calls this when the plugin is on a worker."""
+        """Set up the plugin; Dask calls this when it installs it on a worker."""
         self.threads = worker.state.nthreads
         self.shared = self.threads > 1
         self.running: dict[Any, threading.Event] = {}
@@ -115,12 +115,12 @@ class GameOnWorker(WorkerPlugin):
         self._table: Table | None = None
 
     def transition(self, key: Any, start: str, finish: str, **details: Any) -> None:
-        """Stop a task that is released while it runs; Dask calls this at each transition."""
+        """Stop a running task that is released; Dask calls this at each transition."""
         if finish == "released" and (stop := self.running.get(key)) is not None:
             stop.set()
 
     def positions(self, words: bytes) -> Packed:
-        """Return positions of the game that were sent."""
+        """Return the positions packed in *words*."""
         with self._lock:
             self._class = self._class or self.game.load()
         example = self._class(*(0,) * words_each(self._class))
@@ -130,7 +130,7 @@ class GameOnWorker(WorkerPlugin):
         """Return the table of this worker."""
         with self._lock:
             if self._table is None or self._table.megabytes != megabytes:
-                self._table = None  # before there is another
+                self._table = None  # free it before allocating another
                 self._table = Table(megabytes)
                 if self.shared:
                     ProofTask(positions[:1], self._table, Limits(), ProofSettings()).open_table()
@@ -139,7 +139,7 @@ class GameOnWorker(WorkerPlugin):
 
 @contextlib.contextmanager
 def on_worker(plugin: str) -> Iterator[tuple[GameOnWorker, threading.Event]]:
-    """Give the plugin of the worker on which this runs, and an event set on cancellation."""
+    """Yield the plugin of this worker, and an event that is set when the task is cancelled."""
     worker = get_worker()
     game: Any = worker.plugins[plugin]
     key, stop = worker.get_current_task(), threading.Event()
@@ -153,11 +153,11 @@ def on_worker(plugin: str) -> Iterator[tuple[GameOnWorker, threading.Event]]:
 def answer(
     plugin: str, words: bytes, asked: bytes, expected: bytes, megabytes: int
 ) -> tuple[bytes, int, float]:
-    """Answer whether the value of each position for its mover is at least so much.
+    """Answer for each position whether its value for the mover is at least a threshold.
 
-    *asked* is an int32 each, *expected* the answers that the rest depends on: after one that
-    is different the rest may not matter, and is left.  Returns a byte for each answer (1 yes, 0
-    no), the nodes, and the seconds of the proofs.
+    *asked* has an int32 threshold for each position, and *expected* the expected answers: after an
+    unexpected answer the rest may not matter, and is skipped.  Return a byte for each answer (1
+    yes, 0 no), the nodes, and the seconds of the proofs.
     """
     answers, nodes, seconds = bytearray(), 0, 0.0
     with on_worker(plugin) as (game, stop):
@@ -178,11 +178,11 @@ def answer(
                 presearched=presearched,
                 memory=memory,
             )
-            started = time.perf_counter()  # now all is compiled
+            started = time.perf_counter()  # everything is compiled by now
             run([task], limits.stops, reason="" if presearched is None else presearched.ended)
             seconds += time.perf_counter() - started
             if stop.is_set():
-                break  # the answer is not wanted any more
+                break  # the answer is no longer wanted
             row = task.rows[0]
             if row["reason"] == PLIES:
                 raise contract_violation(position[0], PLIES)
@@ -194,7 +194,7 @@ def answer(
 
 
 def batch(plugin: str, words: bytes, options: dict[str, Any]) -> tuple[bytes, float]:
-    """Do a batch of positions; return its rows, and the seconds."""
+    """Run a batch of positions; return its rows and the seconds it took."""
     started = time.perf_counter()
     with on_worker(plugin) as (game, stop):
         result = run_batch(game.positions(words), threads=1, stop=stop, **options)

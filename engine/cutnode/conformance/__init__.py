@@ -1,6 +1,6 @@
-"""Checks that a game follows the contract: random play, and a function for each property.
+"""Checks that a game follows the contract, by random play and a function for each property.
 
-:func:`examine` is what ``cutnode check`` runs, and :func:`check` gives its findings.
+``cutnode check`` runs :func:`examine`; :func:`check` returns only its findings.
 """
 
 from cutnode.conformance.findings import Finding

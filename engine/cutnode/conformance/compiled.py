@@ -1,4 +1,4 @@
-"""Compiled code and searches against the same rules in plain Python."""
+"""Properties of compiled code and of searches, compared with the same rules in plain Python."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from cutnode.search.api import alphabeta, analyse, minimax, perft
 from cutnode.storage.tables import Table
 
 WIDTH = 16
-"""Neurons of a network that sees a game's planes."""
+"""Neurons of the network that reads a game's planes."""
 
 COMPILED = Properties()
-"""Of what is compiled."""
+"""Properties of compiled code."""
 
 SEARCHES = Properties()
-"""Of searches, compiled or not."""
+"""Properties of searches, compiled or not."""
 
 
 @COMPILED.about("compiled", most=200)
@@ -63,7 +63,7 @@ def kernels_see_the_same_tree(position: Any, sample: Sample) -> Iterator[str]:
             if not same_value(result.value, wanted):
                 yield f"at depth {depth} is {result.value}; plain Python finds {wanted}"
             if result.nodes != AFFORDABLE - plain.nodes_left:
-                yield f"at depth {depth} visits {result.nodes} nodes, not as plain Python"
+                yield f"at depth {depth} visits {result.nodes} nodes; plain Python visits others"
             if not has_chance(position):
                 if alphabeta(position, depth, evaluation=OWN).value != wanted:
                     yield f"at depth {depth} is {wanted}, but alpha-beta differs"
@@ -73,7 +73,7 @@ def kernels_see_the_same_tree(position: Any, sample: Sample) -> Iterator[str]:
 
 @COMPILED.about("search", most=40)
 def the_search_finds_scores(position: Any, sample: Sample) -> Iterator[str]:
-    """With a table that all positions share."""
+    """The search finds scores with a table that all positions share."""
     if not has_chance(position):
         return
     engine = sample.engine
@@ -86,7 +86,7 @@ def the_search_finds_scores(position: Any, sample: Sample) -> Iterator[str]:
 
 
 def count_lines(position: Any, depth: int) -> int:
-    """The number of lines of exactly so many moves."""
+    """Return the number of lines of exactly *depth* moves."""
     if depth == 0 or outcome(position)[0]:
         return int(depth == 0)
     left = depth if chance(position) else depth - 1
@@ -95,7 +95,7 @@ def count_lines(position: Any, depth: int) -> int:
 
 @COMPILED.about("features", Sample.choices, most=40)
 def compiled_features_are_the_same(position: Any, sample: Sample) -> Iterator[str]:
-    """Seen through weights of which no two sums are alike."""
+    """Compiled features are the same, seen through weights of which no two sums are equal."""
     if defines(type(position), "features"):
         weights = Optionality(*(1000 * math.sqrt(2 * number + 3) for number in range(6)))
         found, wanted = minimax(position, 0, evaluation=weights).value, weights(position)
@@ -105,7 +105,7 @@ def compiled_features_are_the_same(position: Any, sample: Sample) -> Iterator[st
 
 @COMPILED.about("planes", Sample.choices, most=40)
 def compiled_planes_are_the_same(position: Any, sample: Sample) -> Iterator[str]:
-    """Seen through a network in which each bit has weights of its own."""
+    """Compiled planes are the same, seen through a network with different weights for each bit."""
     cls: Any = type(position)
     if defines(cls, "planes"):
         shape = inputs_of(position, WIDTH)
@@ -126,7 +126,7 @@ def kernels_find_values(position: Any, sample: Sample) -> Iterator[str]:
 
 @SEARCHES.about("solve", Sample.endings, most=40)
 def the_solver_finds_values(position: Any, sample: Sample) -> Iterator[str]:
-    """With a table that all positions share: those of one class find each other's entries."""
+    """The solver finds values with a shared table, where equivalent positions share entries."""
     if not has_chance(position) and not sample.path_dependent:
         yield from _solved(position, sample, weak=False, table=sample.table)
 
@@ -157,7 +157,7 @@ def _solved(position: Any, sample: Sample, weak: bool, table: Table) -> Iterator
 
 
 def _value_of_line(position: Any, line: tuple[int, ...]) -> int | None:
-    """The value of the end of a line for the mover of its start; None if the game goes on."""
+    """Return the value of a line's end for the mover at its start; None if the game is not over."""
     same = True
     for move in line:
         if move not in legal_moves(position):

@@ -12,11 +12,11 @@ from cutnode.contract.notation import FOR_PEOPLE
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that a game does against the contract."""
+    """A breach of the contract by a game."""
 
     verb: str
     position: str
-    """Where it was seen, in the game's notation; empty if it is about the game as a whole."""
+    """The position where it was seen, in the game's notation; empty if it is about the game."""
     message: str
 
     def __str__(self) -> str:
@@ -25,7 +25,7 @@ class Finding:
 
 
 def raising_verb(error: Exception, game: Game) -> str:
-    """The function of the contract in which an exception was raised; empty if in none."""
+    """Return the function of the contract that raised an exception; "" if none did."""
     verbs = {getattr(game.module, name, None): name for name in (*VERBS, *FOR_PEOPLE)}
     codes = {getattr(rule, "__code__", None): name for rule, name in verbs.items()}
     frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]

@@ -1,4 +1,4 @@
-"""Minimax over the verbs in plain Python: the reference that everything else is compared with."""
+"""Minimax over the verbs in plain Python: the reference for everything else."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ TO_THE_END = 1 << 30
 """A depth that no game reaches."""
 
 AFFORDABLE = 1000
-"""The nodes that plain Python may visit for one value."""
+"""The most nodes that plain Python may visit for one value."""
 
 
 class UnaffordableError(Exception):
-    """A value takes more nodes than are allowed."""
+    """A value takes more nodes than allowed."""
 
 
 @dataclass
 class Minimax:
-    """Minimax over the verbs: what everything else is compared with.
+    """Minimax over the verbs, the reference for everything else.
 
     *known* keeps exact values of positions; it must be None in games where a value depends
     on the line of play.
@@ -42,7 +42,7 @@ class Minimax:
     nodes_left: int = AFFORDABLE
     known: dict[Any, float] | None = None
     win: int = 0
-    """See ``cutnode.kernels.scores``: 0 for values as they are."""
+    """The score of a win (see ``cutnode.kernels.scores``); 0 for plain values."""
 
     def value(
         self,
@@ -52,7 +52,7 @@ class Minimax:
         ply: int = 0,
         actions: int = 0,
     ) -> float:
-        """The value for the mover; *line* is what play could still come back to: recurrences."""
+        """Return the value for the mover; *line* has the recurrences that play could repeat."""
         if self.known is not None and position in self.known:
             return self.known[position]
         self.nodes_left -= 1
@@ -86,7 +86,7 @@ class Minimax:
         ply: int = 0,
         actions: int = 0,
     ) -> float:
-        """The value of a move for the player who makes it."""
+        """Return the value of a move for the player who makes it."""
         child = play(position, move)
         line = (*line, recurrence(position)) if reversible(position, child) else ()
         is_free = is_free_move(position, move, child, actions, True)

@@ -1,4 +1,4 @@
-"""Properties of the numbers of positions: indices, layers, and moves backwards."""
+"""Properties of a game's numbering: indices, layers, and retreats."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from cutnode.tablebases.spaces import indexed
 NUMBERING = Properties()
 
 SOME = 8
-"""The moves of a position that are taken back, and that are looked for forwards."""
+"""The retreats and the moves of a position that are checked, about this many at most."""
 
 
 def numbered(sample: Sample) -> list[Any]:
-    """The positions of random games that have an index, and some of random indices."""
+    """Return positions of random games that have an index, and some at random indices."""
     cls = type(sample.game.start())
     if not defines(cls, "index"):
         return []
@@ -63,11 +63,11 @@ def indices_are_within_their_layers(position: Any, sample: Sample) -> Iterator[s
         return
     number, at = operator.index(index(position)), operator.index(layer(position))
     if number < -1:
-        yield f"is {number}; an index is 0 or more, or NO_INDEX"
+        yield f"is {number}; an index must be 0 or more, or NO_INDEX"
     elif number >= 0 and not 0 <= at < len(space.sizes):
-        yield f"the layer is {at}; LAYER_SIZES has {len(space.sizes)}"
+        yield f"the layer is {at}, but LAYER_SIZES has {len(space.sizes)} layers"
     elif number >= 0 and number >= space.sizes[at]:
-        yield f"is {number} in layer {at}, which has only {space.sizes[at]}"
+        yield f"is {number} in layer {at}, which has only {space.sizes[at]} indices"
 
 
 @NUMBERING.about("position_at", numbered)
@@ -82,7 +82,7 @@ def indices_lead_back_to_positions(position: Any, sample: Sample) -> Iterator[st
             f"layer {layer(found)}"
         )
     elif defines(type(position), "recurrence"):
-        return  # a clock may be part of the key
+        return  # the key may contain a clock, which indices leave out
     elif canonical(found)[0] != canonical(position)[0]:
         yield f"index {number} of layer {at} gives {found!r}, which has another canonical key"
 
@@ -102,7 +102,10 @@ def layers_never_grow(position: Any, sample: Sample) -> Iterator[str]:
             if outcome(grandchild)[0]:
                 continue
             if index(grandchild) < 0:
-                yield f"{child!r} has no index, and a move leads to {grandchild!r}, with none"
+                yield (
+                    f"{child!r} has no index, and a move leads to {grandchild!r}, which has none "
+                    f"either"
+                )
                 return
             if layer(grandchild) > layer(position):
                 yield f"is {layer(position)}, but two moves lead to layer {layer(grandchild)}"
@@ -114,7 +117,7 @@ def retreats_are_the_moves_that_led_here(position: Any, sample: Sample) -> Itera
     if not defines(cls, "retreats") or chance(position):
         return
     if not defines(cls, "retreat"):
-        yield "retreats is defined, and retreat is not"
+        yield "retreats is defined, but retreat is not"
         return
     yield from listing_complaints(retreats, position)
     place = layer(position), index(position)
@@ -123,7 +126,7 @@ def retreats_are_the_moves_that_led_here(position: Any, sample: Sample) -> Itera
         if outcome(before)[0] or index(before) < 0 or layer(before) != place[0]:
             continue
         if all(_place(play(before, move)) != place for move in legal_moves(before)):
-            yield f"from {before!r}, before retreat {number}, no legal move leads here"
+            yield f"retreat {number} leads to {before!r}, but no legal move leads back from there"
     for move in _some(legal_moves(position)):
         child = play(position, move)
         if outcome(child)[0] or index(child) < 0 or layer(child) != place[0]:
@@ -133,12 +136,12 @@ def retreats_are_the_moves_that_led_here(position: Any, sample: Sample) -> Itera
 
 
 def _some(numbers: list[int]) -> list[int]:
-    """Return a few of many, as each is compared with as many again."""
+    """Return a few of many numbers, since each is compared with as many again."""
     return numbers[:: 1 + len(numbers) // SOME]
 
 
 def _wins_at_once(position: Any) -> bool:
-    """Return whether a move ends the game as a win of its mover."""
+    """Return whether the mover has a move that wins at once."""
     for move in [] if chance(position) else legal_moves(position):
         child = play(position, move)
         over, value = outcome(child)
@@ -148,7 +151,7 @@ def _wins_at_once(position: Any) -> bool:
 
 
 def _place(position: Any) -> tuple[int, int] | None:
-    """The layer and the index of a position that has one."""
+    """Return the layer and the index of a position; None if it has no index."""
     number = -1 if outcome(position)[0] else index(position)
     return (layer(position), number) if number >= 0 else None
 

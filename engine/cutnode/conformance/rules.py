@@ -1,4 +1,4 @@
-"""Properties of the rules: positions, moves, play, keys, and what is said of moves."""
+"""Properties of the rules: positions, moves, play, keys, and verbs about moves."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from cutnode.search.record import is_over
 RULES = Properties()
 
 ORDER_LIMIT = 1_000_000
-"""No order score is further from zero."""
+"""The limit of an order score, on either side of 0."""
 
 
 @RULES.about("position")
@@ -57,11 +57,11 @@ def fields_have_their_types(position: Any, sample: Sample) -> Iterator[str]:
         return
     for name, value, kept in zip(position._fields, position, fitting, strict=True):
         if isinstance(kept, float) and not isinstance(value, float):
-            yield f"{name} is {value!r}, which is no float"
+            yield f"{name} is {value!r}, which is not a float"
 
 
 def _equality_complaints(position: Any, sample: Sample) -> Iterator[str]:
-    """Complaints about what positions of plain Python are equal."""
+    """Yield complaints about the equality of positions in plain Python."""
     cls: Any = type(position)
     if is_scalar(cls):
         return
@@ -69,7 +69,9 @@ def _equality_complaints(position: Any, sample: Sample) -> Iterator[str]:
     if twin != position:
         yield "a copy of it is not equal (==): compare all fields in __eq__, and nothing else"
     elif hash(twin) != hash(position):
-        yield "an equal position has another hash: make __hash__ of the fields that __eq__ compares"
+        yield (
+            "an equal position has another hash: make __hash__ from the fields that __eq__ compares"
+        )
     following = children(position)
     if any(met == position and hash(met) != hash(position) for met in following):
         yield "a move leads to an equal position (==): compare all fields in __eq__"
@@ -77,8 +79,8 @@ def _equality_complaints(position: Any, sample: Sample) -> Iterator[str]:
         other = sample.equals.setdefault(met, met)
         if other is not met and _future(other) != _future(met):
             yield (
-                f"{sample.text(met)!r} and {sample.text(other)!r} are equal (==), but what follows "
-                f"differs: compare all fields in __eq__"
+                f"{sample.text(met)!r} and {sample.text(other)!r} are equal (==), but play differs "
+                f"from there on: compare all fields in __eq__"
             )
 
 
@@ -101,7 +103,7 @@ def outcomes_come_at_the_end(position: Any, sample: Sample) -> Iterator[str]:
 
 
 def too_large(value: Any, position: Any, limit: float, what: str = "") -> Iterator[str]:
-    """Complaints about a value or an estimate: only in games of chance it may be any number."""
+    """Yield complaints about a value or an estimate, which must be whole without chance."""
     whole = not has_chance(position)
     if not hasattr(value, "__index__" if whole else "__float__"):
         yield f"{what}{no_number(value, whole)}"
@@ -117,7 +119,7 @@ def moves_are_distinct_numbers(position: Any, sample: Sample) -> Iterator[str]:
 
 
 def listing_complaints(verb: Callable[..., int], position: Any) -> Iterator[str]:
-    """Complaints about the moves that a verb writes, and where it writes them."""
+    """Yield complaints about the moves that a verb writes, and about where it writes them."""
     most = game_constant(type(position), "MAX_MOVES", 256)
     at, spare = 3, 256
     buffer: list[Any] = [None] * (at + most + spare)
@@ -128,9 +130,9 @@ def listing_complaints(verb: Callable[..., int], position: Any) -> Iterator[str]
     if not at <= end <= at + most:
         yield f"returns {end} for at = {at}: not the end of 0 to MAX_MOVES = {most} moves"
     if not all(map(is_move, listed)):
-        yield f"moves are numbers in range({NO_MOVE}), not {listed}"
+        yield f"moves must be numbers in range({NO_MOVE}), got {listed}"
     if len(set(listed)) != len(listed):
-        yield f"a move is there twice: {listed}"
+        yield f"lists a move twice: {listed}"
 
 
 @RULES.about("play", Sample.choices)
@@ -146,7 +148,7 @@ def play_changes_nothing(position: Any, sample: Sample) -> Iterator[str]:
 
 @RULES.about("play", Sample.choices)
 def parts_of_positions_change_alone(position: Any, sample: Sample) -> Iterator[str]:
-    """One list that is there twice, as in ``[[0] * 3] * 3``, changes in both places."""
+    """No list is shared by two places, as in ``[[0] * 3] * 3``, where both change together."""
     for move in legal_moves(position):
         child = play(position, move)
         for name, parts in attributes_of(child).items():
@@ -158,7 +160,7 @@ def parts_of_positions_change_alone(position: Any, sample: Sample) -> Iterator[s
                 if parts[one] is parts[two] and before[one : one + 1] != [parts[one]]:
                     yield (
                         f"move {move} changes {name}[{one}] and {name}[{two}], which are one "
-                        f"{type(parts[one]).__name__}: in place of [row] * n write "
+                        f"{type(parts[one]).__name__}: instead of [row] * n write "
                         f"[row for _ in range(n)], with a new row each time"
                     )
 
@@ -172,7 +174,7 @@ def cells_have_contents(position: Any, sample: Sample) -> Iterator[str]:
 
 
 def word_complaints(word: Any) -> Iterator[str]:
-    """Complain of a word that is none of 64 bits."""
+    """Yield complaints about a word that is not a number of 64 bits."""
     if not hasattr(word, "__index__"):
         yield no_number(word)
     elif not 0 <= operator.index(word) <= WORD:
@@ -203,7 +205,7 @@ def keys_tell_positions_apart(position: Any, sample: Sample) -> Iterator[str]:
 
 
 def _recurs(position: Any, other: Any) -> bool:
-    """Return whether two positions with one key differ only in what changes while they recur."""
+    """Return whether two positions with the same key differ only in fields like a move counter."""
     if not defines(type(position), "recurrence"):
         return False
     seen, known = ((outcome(met), is_over(met), recurrence(met)) for met in (position, other))
@@ -235,7 +237,7 @@ def threats_are_there_or_not(position: Any, sample: Sample) -> Iterator[str]:
 
 
 def _no_truth(answer: Any) -> Iterator[str]:
-    """Complaints about an answer that has to be yes or no."""
+    """Yield a complaint about an answer that is not True or False."""
     if not isinstance(answer, bool | np.bool_):
         yield f"is {answer!r}, not True or False"
 
@@ -246,7 +248,7 @@ def noisy_moves_are_moves(position: Any, sample: Sample) -> Iterator[str]:
 
 
 def choice_complaints(verb: Callable[..., int], position: Any) -> Iterator[str]:
-    """Complain of moves that a verb writes if not all of them are legal."""
+    """Yield complaints about the moves that a verb writes, which must be legal."""
     yield from listing_complaints(verb, position)
     extra = set(written(verb, position)) - set(legal_moves(position))
     if extra:
@@ -277,7 +279,7 @@ def patterns_are_few(position: Any, sample: Sample) -> Iterator[str]:
 
 @RULES.about("exchange", Sample.choices)
 def exchanges_win_no_more_than_gains(position: Any, sample: Sample) -> Iterator[str]:
-    """Exchanges win no more than the gain, and agree on one number for all questions."""
+    """Exchanges win no more than the gain, and their answers for all thresholds are consistent."""
     for move in written(noisy, position) if defines(type(position), "exchange") else ():
         won = gain(position, move)
         answers = [exchange(position, move, least) for least in (won - 200, won - 100, won)]

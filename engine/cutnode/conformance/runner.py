@@ -1,12 +1,13 @@
 """The check of a game: random games, and all properties of their positions.
 
-:func:`check` plays random games with the rules as plain Python, and asks each property of
+:func:`check` plays random games with the rules as plain Python, and checks each property on
 the positions met.  Near the end of games, where minimax over the verbs alone is affordable,
-it knows the true values, and so checks what a game claims about values.  When all that is
-well it compares the compiled kernels with the same rules in plain Python.
+it knows the true values, and so checks what a game claims about values.  If all of this
+passes, it compares the compiled kernels with the same rules in plain Python.
 
 An exception is reported for the verb that raises it, unless there are complaints about that
-verb, of which it is a consequence; one that no verb raises, only if nothing else was found.
+verb, which explain it.  An exception that no verb raises is reported only if nothing else was
+found.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ TOGETHER = (
     *(("index", "position_at"), ("position_at", "index")),
     *(("retreats", "retreat"), ("retreats", "index")),
 )
-"""Verbs that mean nothing without another."""
+"""Verbs that mean nothing without another, as (verb, other)."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,14 @@ class Report:
     warnings: list[Finding] = field(default_factory=list)
     """Likely mistakes that no rule forbids."""
     summary: Summary | None = None
-    """A summary of the random games; None if none was played to its end."""
+    """A summary of the random games; None if the check could not make one."""
 
 
 def check(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True) -> list[Finding]:
     """Return the breaches of the contract seen in random *games*; empty if the game conforms.
 
-    Without *compile* only the rules are looked at, as plain Python, which takes a second or
-    two instead of ten.
+    Without *compile*, only the rules are checked, as plain Python, which takes a second or two
+    instead of ten.
     """
     return examine(game, games=games, seed=seed, compile=compile).findings
 
@@ -93,7 +94,7 @@ def examine(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True)
 
 
 def _declarations(game: Game) -> Iterator[Finding]:
-    """Yield what is missing, or takes other parameters than the contract says."""
+    """Yield verbs that are missing, or whose parameters are not the contract's."""
     module = game.module
 
     def defined(name: str) -> bool:
@@ -110,7 +111,7 @@ def _declarations(game: Game) -> Iterator[Finding]:
     for name, verb in VERBS.items():
         rule = getattr(module, name, None)
         if inspect.iscoroutinefunction(rule):
-            yield Finding(name, "", "it is async: write def in place of async def")
+            yield Finding(name, "", "it is async: write def instead of async def")
         parameters = list(inspect.signature(verb).parameters)
         if callable(rule) and len(inspect.signature(rule).parameters) != len(parameters):
             yield Finding(name, "", f"the contract is {name}({', '.join(parameters)})")
@@ -124,7 +125,7 @@ def _declarations(game: Game) -> Iterator[Finding]:
 
 
 def _beginnings(game: Game) -> Iterator[Finding]:
-    """Yield what is wrong with the first position as a value."""
+    """Yield faults of the first position itself."""
     try:
         position = game.start()
         coerce(position)
@@ -138,7 +139,7 @@ def _beginnings(game: Game) -> Iterator[Finding]:
 
 
 def _answers(position: Any) -> Iterator[Finding]:
-    """Yield that a rule answers with what no search can take at the start."""
+    """Yield a rule whose answer at the start no search can use."""
     try:
         if wrong := next(wrong_answers(position), None):
             yield Finding(wrong[0], "", wrong[1])
@@ -151,5 +152,5 @@ def _answers(position: Any) -> Iterator[Finding]:
         yield Finding(error.verb, "", error.change)
     except ContractError as error:
         yield Finding("moves", "", str(error))
-    except Exception:  # the properties say more
+    except Exception:  # the properties will tell more
         return

@@ -1,7 +1,7 @@
-"""The positions of random games, what is known of them, and the properties asked of them.
+"""The positions of random games, what is known about them, and the properties checked on them.
 
-A property is a generator of complaints about one position.  Of each only the first is
-reported: what breaks once mostly breaks everywhere."""
+A property is a generator of complaints about one position.  Only the first complaint of each
+is reported, since a rule that breaks once mostly breaks everywhere."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
 
 COMES_BACK = (
-    "let reversible(position, child) be True of moves that can be undone; a position that comes "
+    "let reversible(position, child) be True for moves that can be undone; a position that comes "
     "back is then a draw"
 )
 
 OF_LINES = ("reversible", "drawn")
-"""Verbs that make the value of a position depend on how play came there."""
+"""Verbs that make the value of a position depend on the line of play that led to it."""
 
 
 SMALL_TREE = 20_000
-"""The nodes of a game tree that minimax, in plain Python maybe, visits without a long wait."""
+"""The most nodes of a game tree that minimax, maybe in plain Python, visits without a long wait."""
 
 
 @dataclass
 class Line:
-    """A random game: its positions, the player who has each, 0 or 1, and the moves between them."""
+    """A random game: its positions, the player to move in each, 0 or 1, and the moves."""
 
     positions: list[Any]
     sides: list[int] = field(default_factory=lambda: [0])
     moves: list[int | None] = field(default_factory=list)
-    """None where chance decides."""
+    """The moves between the positions; None for a chance event."""
 
     def add(self, move: int | None, child: Any) -> None:
         """Add a move, or an outcome of chance, and the position after it."""
@@ -74,7 +74,7 @@ class Line:
 
 @dataclass
 class Sample:
-    """The positions met in random games, what is known of them, and what was found."""
+    """The positions met in random games, what is known about them, and what was found."""
 
     game: Game
     random: Random
@@ -84,19 +84,19 @@ class Sample:
     unexplained: list[Finding] = field(default_factory=list)
     """Exceptions that no verb raised."""
     changed: list[Finding] = field(default_factory=list)
-    """A rule that changes positions in place; all else may come from it."""
+    """A rule that changes positions in place, which may cause all other findings."""
     lines: list[Line] = field(default_factory=list)
     """The random games."""
     compared: Counter[str] = field(default_factory=Counter)
-    """How often what a verb says of a position was compared with a value or another position."""
+    """The number of comparisons of each verb's answers with values or other positions."""
     plies_seen: dict[Any, int] = field(default_factory=dict)
-    """The positions met, with the most plies that were played from there."""
+    """The positions met, with the most plies played from there."""
     values: dict[Any, float] = field(default_factory=dict)
-    """The values of those near the end,"""
+    """The values of positions met near the end of games."""
     exact: dict[Any, float] = field(default_factory=dict)
-    """and of all that can follow, where values do not depend on the line of play."""
+    """The values of these and of all that can follow, if none depends on the line of play."""
     equals: dict[Any, Any] = field(default_factory=dict)
-    """The first position met of those that are equal."""
+    """The first position met that is equal to each."""
     keys: dict[int, Any] = field(default_factory=dict)
     recurrences: dict[int, Any] = field(default_factory=dict)
     classes: dict[int, Any] = field(default_factory=dict)
@@ -106,37 +106,37 @@ class Sample:
 
     @property
     def path_dependent(self) -> bool:
-        """Return whether values depend on the line of play, if only on where it begins."""
+        """Whether values depend on the line of play, if only on where it begins."""
         return any(callable(getattr(self.game.module, name, None)) for name in OF_LINES)
 
     def positions(self) -> list[Any]:
         return list(self.plies_seen)
 
     def choices(self) -> list[Any]:
-        """The positions with legal moves."""
+        """Return the positions with legal moves."""
         return [p for p in self.plies_seen if not outcome(p)[0] and not chance(p)]
 
     def unfinished(self) -> list[Any]:
-        """Those, and the positions where chance decides."""
+        """Return the positions with legal moves, and the chance nodes."""
         return [p for p in self.plies_seen if not outcome(p)[0]]
 
     def endings(self) -> list[Any]:
-        """The positions whose value is known."""
+        """Return the positions whose value is known."""
         return list(self.values)
 
     def small_trees(self) -> list[Any]:
-        """Those with game trees that are small although minimax meets a position many times."""
+        """Return endings with small game trees, counting a position each time minimax meets it."""
         if self.path_dependent:
             return self.endings()
         sizes: dict[Any, int] = {}
         return [p for p in self.values if _tree_size(p, sizes) <= SMALL_TREE]
 
     def solved(self) -> list[Any]:
-        """Those, and all positions that can follow."""
+        """Return the positions whose value is known, and all positions that can follow."""
         return list(self.exact or self.values)
 
     def met(self, verb: str, known: dict[int, Any], word: int, position: Any) -> list[Any]:
-        """Return the first position with a word, if its value and this one's can be compared."""
+        """Return the first position with this word, if both values are known; else nothing."""
         other = known.setdefault(int(word), position)
         if other == position or not {position, other} <= self.exact.keys():
             return []
@@ -144,12 +144,12 @@ class Sample:
         return [other]
 
     def find(self, verb: str, position: Any, message: str) -> None:
-        """Note a complaint, unless it was made before."""
+        """Record a complaint, unless it was made before."""
         if message not in {finding.message for finding in self.complaints}:
             self.complaints.append(Finding(verb, self.text(position), message))
 
     def fail(self, verb: str, position: Any, error: Exception) -> None:
-        """Note an exception that was met when *verb* was asked about."""
+        """Record an exception that was raised while checking *verb*."""
         if isinstance(error, ChangedPositionError):
             self.changed = self.changed or [Finding(error.verb, "", error.change)]
             return
@@ -168,7 +168,7 @@ class Sample:
             return fields_text(position)
 
     def found(self) -> list[Finding]:
-        """The complaints, and the exceptions that they do not explain."""
+        """Return the complaints, and the exceptions that they do not explain."""
         if self.changed:
             return self.changed
         explained = {finding.verb for finding in self.complaints}
@@ -176,7 +176,7 @@ class Sample:
         return self.complaints + failures or self.unexplained[:1]
 
     def ask(self, properties: list[Property]) -> None:
-        """Ask properties of their positions, until the first complaint of each."""
+        """Check properties on their positions, until the first complaint of each."""
         for asked in properties:
             if self.changed:
                 return
@@ -194,10 +194,10 @@ class Sample:
                 self.fail(asked.verb, position, error)
 
     def play_game(self, *, reluctant: bool) -> None:
-        """Play a game, and one through equivalent positions, and remember their positions.
+        """Play a game, and one through equivalent positions, and keep their positions.
 
-        A *reluctant* game lasts as long as it can, so its end has small game trees; with dice,
-        until a position comes back.
+        A *reluctant* game avoids ending as long as it can, so its end has small game trees; with
+        dice, only until a position comes back.
         """
         start = self.game.start()
         line = Line([start])
@@ -216,7 +216,7 @@ class Sample:
                 self.plies_seen[position] = max(plies, self.plies_seen.get(position, 0))
 
     def _extend(self, line: Line, reluctant: bool) -> None:
-        """Play on at random until the game is over or a position repeats."""
+        """Play random moves until the game is over or a position repeats."""
         position = line.positions[0]
         cls, met = type(position), {position}
         most = game_constant(cls, "MAX_PLIES", 512)
@@ -237,7 +237,7 @@ class Sample:
             line.add(move, child)
             position = child
             if child in met and has_chance(child):
-                reluctant = False  # it can go on for ever
+                reluctant = False  # otherwise it might never end
             elif child in met and not recurring:
                 said = "says no" if defines(cls, "reversible") else "is not defined"
                 self.find("reversible", child, f"it {said}, but play comes back here: {COMES_BACK}")
@@ -258,7 +258,7 @@ class Sample:
         return move, child
 
     def _equivalent_line(self, line: list[Any]) -> list[Any]:
-        """A line through positions with the same canonical keys, and different where it can."""
+        """Return a line with the same canonical keys, through other positions where possible."""
         equivalent = line[:1]
         for position in line[1:]:
             wanted = canonical(position)[0]
@@ -270,7 +270,7 @@ class Sample:
         return equivalent
 
     def _find_values(self, line: list[Any]) -> None:
-        """Know the values of positions at the end of a line, as many as are affordable."""
+        """Find the values of positions at the end of a line, as far back as is affordable."""
         with contextlib.suppress(UnaffordableError, RecursionError):
             for position in reversed(line):
                 self.values[position] = self.minimax().value(position)
@@ -290,17 +290,17 @@ Complaints = Callable[[Any, Sample], Iterator[str]]
 
 @dataclass(frozen=True)
 class Property:
-    """A property that must hold of some of the positions of a sample."""
+    """A property that must hold for certain positions of a sample."""
 
     verb: str
     subjects: Callable[[Sample], list[Any]]
     most: int
-    """Of more positions than this, a random choice is asked."""
+    """The most positions to check; if there are more, they are chosen at random."""
     complaints: Complaints
 
 
 class Properties(list[Property]):
-    """Properties in the order in which they are asked."""
+    """Properties in the order of their checks."""
 
     def about(
         self,
@@ -308,7 +308,7 @@ class Properties(list[Property]):
         subjects: Callable[[Sample], list[Any]] = Sample.positions,
         most: int = 300,
     ) -> Callable[[Complaints], Complaints]:
-        """Make a generator of complaints a property."""
+        """Return a decorator that makes a generator of complaints a property."""
 
         def register(complaints: Complaints) -> Complaints:
             self.append(Property(verb, subjects, most, complaints))
@@ -318,7 +318,7 @@ class Properties(list[Property]):
 
 
 def _tree_size(position: Any, known: dict[Any, int]) -> int:
-    """Return the nodes of a game tree, no more than one beyond a small one; *known* are some."""
+    """Return the nodes of a game tree, counted up to ``SMALL_TREE + 1``; *known* caches sizes."""
     if position not in known:
         sizes = (_tree_size(child, known) for child in children(position))
         known[position] = min(1 + sum(sizes), SMALL_TREE + 1)
@@ -326,5 +326,5 @@ def _tree_size(position: Any, known: dict[Any, int]) -> int:
 
 
 def has_chance(position: Any) -> bool:
-    """Return whether chance has a part in the game."""
+    """Return whether the game has chance."""
     return defines(type(position), "chance")

@@ -1,6 +1,6 @@
-"""A summary of random games, which shows mistakes that nobody can compute.
+"""A summary of random games, to show mistakes that no program can detect.
 
-Whether the right player wins, and whether games last as long as they should, only a person knows.
+Only a person knows whether the right player wins and whether games last as long as they should.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from cutnode.contract.verbs import chance, outcome
 from cutnode.search.record import is_over
 
 OPENING = 2
-"""Moves of the opening that is drawn."""
+"""Moves of the opening to draw."""
 
 PLAYERS = ("first", "second")
 
 COMPARED = ("key", "canonical", "bounds", "settled")
-"""Verbs of which it is said how often they were compared."""
+"""Verbs whose number of comparisons is reported."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Figures of random games, for a person to judge."""
+    """Statistics of random games, for a person to judge."""
 
     games: int
     shortest: int
     longest: int
     mean_plies: float
     mean_moves: float
-    """Legal moves of a position,"""
+    """The mean number of legal moves in a position."""
     most_moves: int
-    """and the most of any."""
+    """The most legal moves in any position."""
     wins: tuple[int, int]
     """Games won by the first player and by the second."""
     draws: int
     unfinished: int
-    """Games that no rule of ``outcome`` or ``drawn`` ended."""
+    """Games that neither ``outcome`` nor ``drawn`` ended."""
     won_by_last_move: int
     """Games won by the player who made the last move."""
     moves: tuple[int, int]
@@ -55,11 +55,11 @@ class Summary:
     compared: dict[str, int]
     """How often the answers of a verb were compared with others, or with values."""
     opening: str
-    """A position or two after the start, drawn."""
+    """A drawing of the first positions of a game."""
 
     @classmethod
     def of(cls, sample: Sample) -> Summary:
-        """Return the summary of the games of a sample, one at least."""
+        """Return the summary of a sample of at least one game."""
         lines = sample.lines
         plies = [len(line.moves) for line in lines]
         ends = [_winner(line) for line in lines]
@@ -144,7 +144,7 @@ def _same(value: Any, other: Any) -> bool:
 
 
 def drawn_opening(sample: Sample) -> str:
-    """Return the first positions of a random game, drawn, with what its fields are."""
+    """Return a drawing of the first positions of a random game, with their texts."""
     line = max(sample.lines, key=lambda line: len(line.moves))
     notation = sample.game.notation
     parts = []
@@ -166,5 +166,5 @@ def _move_text(sample: Sample, line: Line, number: int) -> str:
     assert move is not None
     try:
         return sample.game.notation.move_text(line.positions[number], move)
-    except Exception:  # it is reported elsewhere
+    except Exception:  # reported elsewhere
         return str(move)

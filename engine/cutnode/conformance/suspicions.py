@@ -1,4 +1,4 @@
-"""Suspicions: what a game does that no rule forbids, and that is mostly a mistake."""
+"""Suspicions: things that no rule forbids, but that are mostly mistakes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ CONSTANTS = (
 """The constants of the contract (``cutnode.contract.verbs``)."""
 
 LIKE, LIKE_CONSTANT = 0.81, 0.75
-"""Names of functions, and of constants, that are as alike as this are taken for one, misspelt."""
+"""Similarity from which the name of a function, or of a constant, counts as a misspelt one."""
 
 PAIRS = (("mine", "theirs"), ("own", "other"), ("own", "opp"), ("me", "you"), ("us", "them"))
-"""Names of fields for what the mover has, and what the other player has."""
+"""Names of fields for the mover's pieces and for the other player's."""
 
 PLAYER_FIELDS = (
     *("player", "current_player", "to_move", "mover", "side", "side_to_move", "turn", "who"),
@@ -39,11 +39,11 @@ PLAYER_FIELDS = (
 """Names of fields for the player to move; the last two may be boards as well."""
 
 FEW = 10
-"""Moves, or pieces, that have to look like a mistake before it is said to be one."""
+"""The least evidence, in moves or pieces, for a warning."""
 
 
 def suspicions(sample: Sample) -> list[Finding]:
-    """Return what is suspicious in a game and its sample of random games."""
+    """Return warnings about a game, given its sample of random games."""
     position = sample.lines[0].positions[0]
     return [
         *near_names(sample.game.module, type(position)),
@@ -57,9 +57,9 @@ def suspicions(sample: Sample) -> list[Finding]:
 
 
 def near_names(module: ModuleType, cls: type) -> Iterator[Finding]:
-    """Yield public functions and constants whose names are nearly names of the contract.
+    """Warn of public functions and constants with names that resemble names of the contract.
 
-    A name that the game uses is its own.  Without a source nothing is said.
+    A name that the game uses is no mistake.  Without the source there are no warnings.
     """
     functions = (*VERBS, *FOR_PEOPLE)
     try:
@@ -78,11 +78,13 @@ def near_names(module: ModuleType, cls: type) -> Iterator[Finding]:
         meant = _nearest(name, missing, LIKE if own else LIKE_CONSTANT)
         if meant and _takes_as_many(value, meant):
             what = "function" if own else "constant"
-            yield Finding(name, "", f"no {what} of the contract, nothing uses it; is it {meant}?")
+            yield Finding(
+                name, "", f"no {what} of the contract, and nothing uses it (did you mean {meant}?)"
+            )
 
 
 def _takes_as_many(value: Any, meant: str) -> bool:
-    """Return whether a function has as many parameters as the contract says of a name."""
+    """Return whether a function has the number of parameters that the contract has for a name."""
     if not callable(value):
         return True
     wanted = FOR_PEOPLE.get(meant) or inspect.signature(VERBS[meant]).parameters
@@ -104,7 +106,7 @@ def _used_names(module: ModuleType) -> Iterator[str]:
 
 
 def _nearest(name: str, known: list[str], least: float) -> str:
-    """Return the name that another is nearly; "" if there is none."""
+    """Return the known name closest to another; "" if none is close enough."""
     plain = {other.replace("_", "").lower(): other for other in known}
     given = name.replace("_", "").lower()
     for other in plain:
@@ -124,7 +126,7 @@ def _turns(sample: Sample, cls: type) -> Iterator[Finding]:
         yield Finding(
             "turn",
             "",
-            f"it never changed: the same player moved in all {len(sample.lines)} games; where "
+            f"it never changed: the same player moved in all {len(sample.lines)} games; if "
             f"players alternate, leave turn out",
         )
 
@@ -135,7 +137,7 @@ def _endings(sample: Sample) -> Iterator[Finding]:
 
 
 def _players(sample: Sample, cls: type) -> Iterator[Finding]:
-    """Yield that a field for the player to move stays when the other player is to move."""
+    """Warn if a field for the player to move stays the same though the players alternate."""
     if defines(cls, "turn"):
         return
     for name in PLAYER_FIELDS:
@@ -168,9 +170,9 @@ def _plies(lines: list[Line]) -> Iterator[tuple[Any, Any]]:
 
 
 def _swaps(sample: Sample, start: Any) -> Iterator[Finding]:
-    """Yield that the fields of mover and opponent stay, instead of changing places.
+    """Warn if play does not swap the fields of mover and opponent.
 
-    Then what the opponent has only ever becomes less.
+    The opponent's field then never gains anything.
     """
     for mine, theirs in PAIRS:
         if not isinstance(getattr(start, mine, None), int) or not hasattr(start, theirs):
@@ -183,13 +185,13 @@ def _swaps(sample: Sample, start: Any) -> Iterator[Finding]:
             yield Finding(
                 "play",
                 "",
-                f"it does not swap {mine} and {theirs}, though the other player is to move: "
-                f"nobody but the first player ever moves {mine} (see the opening)",
+                f"it does not swap {mine} and {theirs}, though the other player is to move: only "
+                f"{mine}, the first player's, ever moves (see the opening)",
             )
 
 
 def _owners(sample: Sample, cls: type) -> Iterator[Finding]:
-    """Yield that pieces change their owners, or that one player's pieces never move."""
+    """Warn if pieces change owners, or if one player's pieces never move."""
     board = board_of(cls)
     if board is None or not {0, 1} <= {*board.owners}:
         return
@@ -206,8 +208,8 @@ def _owners(sample: Sample, cls: type) -> Iterator[Finding]:
         yield Finding(
             "cell",
             "",
-            "nearly each piece changes its owner with every move (see the opening): play swaps the "
-            "fields of mover and opponent, and cell gives each piece the player who owns it",
+            "nearly each piece changes its owner with every move (see the opening): if play swaps "
+            "the fields of mover and opponent, cell must still return the player who owns a piece",
         )
     elif 0 in came and sum(came) > FEW:
         player = board.sides[came.index(0)]
@@ -217,7 +219,7 @@ def _owners(sample: Sample, cls: type) -> Iterator[Finding]:
 
 
 def _symmetries(sample: Sample, cls: type) -> Iterator[Finding]:
-    """Yield that positions are turned and moves are not."""
+    """Warn if ``canonical`` turns positions and nothing turns moves."""
     if not defines(cls, "canonical") or defines(cls, "canonical_move"):
         return
     classes: dict[int, Any] = {}
@@ -234,14 +236,14 @@ def _symmetries(sample: Sample, cls: type) -> Iterator[Finding]:
             yield Finding(
                 "canonical_move",
                 sample.text(position),
-                f"it is not defined, but canonical turns positions: move {move} is another at "
-                f"{sample.text(other)!r}; define canonical_move, and original_move, the way back",
+                f"it is not defined, but canonical turns positions: move {move} is another one at "
+                f"{sample.text(other)!r}; define canonical_move, and its inverse, original_move",
             )
             return
 
 
 def _counters(sample: Sample, cls: type) -> Iterator[Finding]:
-    """Yield a field that every move changes the same way, so that no position can come back."""
+    """Warn of a field that every move changes in one direction, so that no position recurs."""
     if not defines(cls, "reversible") or defines(cls, "recurrence") or defines(cls, "key"):
         return
     steps = [(a, b) for line in sample.lines for a, b in pairwise(line.positions)]
@@ -257,7 +259,7 @@ def _counters(sample: Sample, cls: type) -> Iterator[Finding]:
                 "reversible",
                 "",
                 f"no position comes back, as every move changes {name}: leave {name} out of the "
-                f"position, or out of the word that recurrence(position) gives",
+                f"position, or out of the word that recurrence(position) returns",
             )
 
 
@@ -266,6 +268,6 @@ def _repetition(cls: type) -> Iterator[Finding]:
         yield Finding(
             "reversible",
             "",
-            "with it no game of chance can be solved, as a repetition is a draw: drop it, then "
-            "play may go round",
+            "with it no game of chance can be solved, as it makes repetitions draws: remove it, "
+            "so that play may repeat positions",
         )

@@ -25,7 +25,7 @@ def equivalent_positions_have_equal_values(position: Any, sample: Sample) -> Ite
         if not same_value(value, its):
             yield (
                 f"{sample.text(other)!r} has the same key {word}, but its value is {its:g}, not "
-                f"{value:g}: this is no symmetry of the game (turn all fields of a position alike)"
+                f"{value:g}: not a symmetry of the game (turn all fields of a position alike)"
             )
 
 
@@ -40,32 +40,32 @@ def values_differ_by_what_is_settled(position: Any, sample: Sample) -> Iterator[
         others = sample.exact[other] - settled(other)[0]
         if not same_value(rest, others):
             yield (
-                f"{sample.text(other)!r} has the same key of what is left, but there {others} are "
-                f"left to win, not {rest}"
+                f"{sample.text(other)!r} has the same key of what is left to play, but {others} "
+                f"points are left to win there, not {rest}"
             )
 
 
 @SYMMETRY.about("canonical_move", Sample.choices)
 def canonical_moves_are_moves_turned(position: Any, sample: Sample) -> Iterator[str]:
-    """Turned into the frame of the class and back again, here or at an equivalent position."""
+    """Turning a move into the canonical frame and back returns it, or its equivalent elsewhere."""
     word, symmetry = canonical(position)
     other = sample.classes.setdefault(int(word), position)
     turned = [canonical_move(position, move, symmetry) for move in legal_moves(position)]
     if not all(0 <= operator.index(move) < NO_MOVE for move in turned):
-        yield f"moves are numbers in range({NO_MOVE}), not {turned}"
+        yield f"moves must be numbers in range({NO_MOVE}), got {turned}"
     for move, seen in zip(legal_moves(position), turned, strict=True):
         back = original_move(position, seen, symmetry)
         if back != move:
-            yield f"move {move} is seen as {seen}, and that is {back} back again"
+            yield f"turns move {move} into {seen}, which original_move turns back into {back}"
         if not defines(type(position), "canonical_move"):
             continue
         there = original_move(other, seen, canonical(other)[1])
         if there not in legal_moves(other):
-            yield f"move {move} is seen as {seen}, and that is no move of {other!r}"
+            yield f"turns move {move} into {seen}, which is not a move of {other!r}"
             continue
         (one, turned_one), (two, turned_two) = map(
             canonical, (play(position, move), play(other, there))
         )
-        # A game may no longer turn positions there, and tell apart what is equivalent.
+        # A game may stop turning positions there, and so tell equivalent ones apart.
         if one != two and (turned_one or turned_two):
-            yield f"move {move} is seen as {seen}, and that leads elsewhere from {other!r}"
+            yield f"turns move {move} into {seen}, which leads elsewhere from {other!r}"

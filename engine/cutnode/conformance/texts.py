@@ -1,4 +1,4 @@
-"""Properties of texts: what a game writes it reads back, and nothing that means nothing."""
+"""Properties of texts: a game reads back the texts that it writes, and rejects nonsense."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from cutnode.contract.verbs import chance, key
 TEXTS = Properties()
 
 NONSENSE = ("?", "nonsense", "-1", "0", "99999999999999999999", "²", "é", "\0", " ", "()")
-"""Texts that are hardly positions or moves: reading them must not fail in a new way."""
+"""Texts that are hardly positions or moves: reading them must not raise unexpected errors."""
 
 
-NO_POSITION = "a text that denotes no position is a PositionError (from cutnode import it)"
+NO_POSITION = "a text that is not a position must raise PositionError (import it from cutnode)"
 
 
 @TEXTS.about("position_text")
@@ -52,7 +52,7 @@ def other_texts_are_positions_or_errors(position: Any, sample: Sample) -> Iterat
             yield f"{raised(error)} for {wrong!r}; {NO_POSITION}"
             continue
         if sample.game.parse(sample.game.notation.position_text(read)) != read:
-            yield f"reads {wrong!r} as {fields_text(read)}, whose own text is read otherwise"
+            yield f"reads {wrong!r} as {fields_text(read)}, whose own text it reads otherwise"
 
 
 @TEXTS.about("move_text", Sample.choices)

@@ -1,4 +1,4 @@
-"""Properties of turns, of chance, and of the length of games."""
+"""Properties of turns, chance and the length of games."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def turns_are_of_two_players(position: Any, sample: Sample) -> Iterator[str]:
 
 @TURNS.about("free_move", Sample.choices)
 def turns_end(position: Any, sample: Sample) -> Iterator[str]:
-    """Free moves, one after the other, never come back to where the turn was."""
+    """Consecutive free moves never return to an earlier position of the turn."""
     if sample.path_dependent:
         return
 
@@ -34,13 +34,13 @@ def turns_end(position: Any, sample: Sample) -> Iterator[str]:
         return [child for move, child in children if free_move(position, move, child)]
 
     if count := _steps_around(position, after_free_moves, sample):
-        yield f"a turn does not end: after {count} free moves it is where it was"
+        yield f"a turn does not end: {count} free moves lead back to an earlier position"
 
 
 def _steps_around(
     position: Any, following: Callable[[Any], list[Any]], sample: Sample
 ) -> int | None:
-    """Return after how many random steps a position comes back, or None if they end before."""
+    """Return the number of random steps until a position comes back; None if they end before."""
     line = [position]
     while choices := following(line[-1]):
         line.append(sample.random.choice(choices))
@@ -51,7 +51,7 @@ def _steps_around(
 
 @TURNS.about("chance_outcome")
 def chance_ends(position: Any, sample: Sample) -> Iterator[str]:
-    """Events that follow each other never come back to where they began."""
+    """Consecutive chance events never return to an earlier position."""
 
     def after_chance(position: Any) -> list[Any]:
         if outcome(position)[0] or not chance(position):
@@ -59,7 +59,7 @@ def chance_ends(position: Any, sample: Sample) -> Iterator[str]:
         return [child for probability, child in chance_outcomes(position) if probability > 0]
 
     if count := _steps_around(position, after_chance, sample):
-        yield f"chance never ends: after {count} events it is where it was"
+        yield f"chance never ends: {count} events lead back to an earlier position"
 
 
 @TURNS.about("chance")
@@ -68,7 +68,7 @@ def chances_sum_to_one(position: Any, sample: Sample) -> Iterator[str]:
 
 
 def odds_complaints(position: Any) -> Iterator[str]:
-    """Complaints about the outcomes of chance at a position."""
+    """Yield complaints about the outcomes of chance at a position."""
     if outcome(position)[0] or not chance(position):
         return
     events = chance_outcomes(position)

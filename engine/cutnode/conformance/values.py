@@ -1,4 +1,4 @@
-"""Properties of what a game claims about values: estimates, bounds, candidates."""
+"""Properties of a game's claims about values: estimates, bounds, candidates."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ from cutnode.kernels.scores import is_decisive
 VALUES = Properties()
 
 DRAWN_EACH = 24
-"""So often a move is drawn for each that is legal: one is missed once in ten thousand million."""
+"""Random moves drawn per legal move: the odds to miss one are about 1 to ten thousand million."""
 
 RESULTS, RESULT_PLIES = 256, 3
-"""So many results of random play are drawn, where the game has at most so many plies left."""
+"""The number of random results drawn, and the most plies left in a game for that test."""
 
 
 def _limit(position: Any) -> float:
-    """No estimate of a game is further from 0."""
+    """Return the limit of estimates, on either side of 0."""
     cls = type(position)
     return MAX_VALUE if is_decisive(cls) else value_limit(cls)
 
@@ -76,14 +76,14 @@ def deviations_are_amounts(position: Any, sample: Sample) -> Iterator[str]:
     for deep, shallow in ((2, 0), (3, 1), (8, 4), (20, 4)):
         apart = deviation(position, deep, shallow)
         if not 0 <= apart < math.inf:
-            yield f"of depths {deep} and {shallow} is {apart}, no amount of 0 or more"
+            yield f"of depths {deep} and {shallow} is {apart}, not a finite number of 0 or more"
 
 
 @VALUES.about("scout", Sample.unfinished)
 def scouting_has_a_depth(position: Any, sample: Sample) -> Iterator[str]:
     depth = scout(position)
     if depth != int(depth) or depth < 0:
-        yield f"is {depth!r}; a depth is a whole number, 0 or more"
+        yield f"is {depth!r}; a depth must be a whole number, 0 or more"
 
 
 @VALUES.about("features", Sample.choices)
@@ -92,14 +92,14 @@ def features_are_amounts(position: Any, sample: Sample) -> Iterator[str]:
     if len(numbers) != 2 * len(FEATURES):
         yield f"gives {len(numbers)} numbers, not {2 * len(FEATURES)}"
     if not all(math.isfinite(number) and number >= 0 for number in numbers):
-        yield f"gives {numbers}; these are amounts, 0 or more"
+        yield f"gives {numbers}; these must be amounts of 0 or more"
 
 
 @VALUES.about("planes", Sample.choices)
 def planes_are_words(position: Any, sample: Sample) -> Iterator[str]:
     words, first = planes(position), planes(next(iter(sample.plies_seen)))
     if len(words) != len(first):
-        yield f"gives {len(words)} words, but {len(first)} of another position"
+        yield f"gives {len(words)} words, but {len(first)} at another position"
     if 64 * len(words) > MOST_STONES:
         yield f"gives {len(words)} words; a network reads at most {MOST_STONES // 64}"
     yield from _no_words(words)
@@ -142,7 +142,7 @@ def bounds_hold(position: Any, sample: Sample) -> Iterator[str]:
 
 
 def _windows(value: float) -> list[tuple[int, int]]:
-    """The windows in which a search might ask about a position of some value."""
+    """Return windows that a search might use for a position of some value."""
     near = math.floor(value)
     null = {0, 1, near - 1, near, near + 1, near + 2, near // 2}
     inside = sorted(beta for beta in null if -MAX_VALUE < beta <= MAX_VALUE)
@@ -156,7 +156,7 @@ def _undecided(position: Any, alpha: int, beta: int) -> bool:
 
 
 def _open(position: Any, alpha: int, beta: int) -> bool:
-    """Return whether a window is left to a search."""
+    """Return whether neither bounds nor ``endgame`` decide a window, so that a search must."""
     return _undecided(position, alpha, beta) and not endgame(position, alpha, beta)[0]
 
 
@@ -169,7 +169,7 @@ def endgame_values_hold(position: Any, sample: Sample) -> Iterator[str]:
         solved, found, _ = endgame(position, alpha, beta)
         fits = value <= found if found <= alpha else value >= found if found >= beta else False
         if solved and not fits and found != value:
-            yield f"for window {alpha}..{beta} it says {found}, but the value is {value}"
+            yield f"for window {alpha}..{beta} is {found}, but the value is {value}"
 
 
 @VALUES.about("candidates", Sample.choices)
@@ -200,20 +200,20 @@ def forced_moves_are_only_candidates(position: Any, sample: Sample) -> Iterator[
 
 @VALUES.about("random_move", Sample.choices)
 def random_moves_are_legal(position: Any, sample: Sample) -> Iterator[str]:
-    """A drawn move is a legal one, and each is drawn."""
+    """Only legal moves are drawn, and all of them are."""
     legal = set(legal_moves(position))
     drawn = {random_move(position, mix(word)) for word in range(DRAWN_EACH * len(legal))}
     if drawn == {NO_MOVE}:
         return
     if drawn - legal:
-        yield f"{min(drawn - legal)} is drawn, and not legal"
+        yield f"{min(drawn - legal)} is drawn, but not legal"
     elif legal - drawn:
         yield f"{min(legal - drawn)} is never drawn"
 
 
 @VALUES.about("random_result", Sample.choices)
 def random_results_are_results(position: Any, sample: Sample) -> Iterator[str]:
-    """Near the end of the game, each value is drawn as often as random moves lead to it."""
+    """Near the end of the game, values are drawn as often as random moves lead to them."""
     if not defines(type(position), "random_result"):
         return
     limit = _limit(position)
@@ -230,7 +230,7 @@ def random_results_are_results(position: Any, sample: Sample) -> Iterator[str]:
 
 
 def _random_results(position: Any, plies: int) -> dict[float, float]:
-    """The chances of values for the mover; nothing if the game can be longer than so many plies."""
+    """Return the odds of values for the mover; empty if the game may last more than *plies*."""
     if outcome(position)[0]:
         return {outcome(position)[1]: 1.0}
     if plies == 0 or chance(position):

@@ -1,7 +1,7 @@
 """Numbers at addresses: memory that is data of a search, not part of its machine code.
 
-Tables of a tablebase and weights of a learned evaluation come and go while one compiled search
-stays, so that search is told where they are.  Whoever gives an address keeps the memory.
+Tables of a tablebase and weights of a learned evaluation come and go while a compiled search stays,
+so the search gets their addresses.  The caller who passes an address keeps the memory alive.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def short_at(address: int) -> int:
 
 
 def sum_of_shorts(address: int, begins: tuple[int, ...], numbers: tuple[int, ...]) -> int:
-    """Return the sum of signed 16-bit integers, one of each of some rows.
+    """Return the sum of signed 16-bit integers, one from each of several rows.
 
-    *begins* are where rows begin and *numbers* the index in each, both in integers from *address*
-    on, of the same length.
+    *begins* are the starts of the rows, counted in integers from *address*; *numbers* are the
+    indices within them.  Both have the same length.
     """
     places = (begin + number for begin, number in zip(begins, numbers, strict=True))
     return sum(short_at(int(address) + 2 * int(place)) for place in places)
@@ -52,12 +52,12 @@ def words_at(address: int) -> Words:
 
 
 def store_integer(address: int, number: int) -> None:
-    """Write a 64-bit integer, with a sign or not, to an address."""
+    """Write a 64-bit integer, signed or unsigned, to an address."""
     ctypes.c_uint64.from_address(int(address)).value = int(number) & WORD
 
 
 def _loaded(kind: Any, align: int, result: types.Type) -> Any:
-    """An intrinsic that loads a value of LLVM's type *kind* from an address."""
+    """Return an intrinsic that loads a value of LLVM's type *kind* from an address."""
 
     @intrinsic
     def load(typing: Any, address: Any) -> Any:
@@ -97,7 +97,7 @@ def _sum_of_shorts(typing: Any, address: Any, begins: Any, numbers: Any) -> Any:
         i16, i64 = ir.IntType(16), ir.IntType(64)
         base = builder.inttoptr(args[0], i16.as_pointer())
         total = ir.Constant(i64, 0)
-        # A begin that is a constant becomes a part of the instruction that loads.
+        # A constant start becomes part of the load instruction.
         each = (cgutils.unpack_tuple(builder, parts) for parts in args[1:])
         for begin, number in zip(*each, strict=True):
             place = builder.gep(builder.gep(base, [begin]), [number])
@@ -119,7 +119,10 @@ def _compiled_words_at(address: Any) -> Any:
 
 @intrinsic
 def integers_here(typing: Any, count: Any) -> Any:
-    """In compiled code, an array on the stack for so many integers, until the function returns."""
+    """Return, in compiled code, an array of *count* integers on the stack.
+
+    It lives until the function returns.
+    """
     kind = types.Array(types.int64, 1, "C")
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

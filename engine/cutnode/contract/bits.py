@@ -1,8 +1,7 @@
 """Bit tricks and casts: every operation on 64-bit words that needs care has a name here.
 
-A bitboard is a :class:`Bits`: an ``int`` to Python, an unsigned 64-bit word to
-compiled code.  Each function below works in both worlds and gives the same answer in
-both, for words below 2**64.
+A bitboard is a :class:`Bits`: an ``int`` in Python, an unsigned 64-bit word in compiled code.  Each
+function below works in both and gives the same answer in both, for words below 2**64.
 
 In the rules of games ``Bits`` mix with ``int`` as in Python (:mod:`cutnode.contract.inference`).
 In the engine's own compiled code an expression that mixes ``Bits`` with a bare integer (``board &
@@ -105,50 +104,50 @@ def highest_index(word: int) -> int:
 
 
 def nth_index(word: int, number: int) -> int:
-    """The index of the set bit that has so many set bits below it; there has to be one."""
+    """Return the index of the set bit with *number* set bits below it; there must be one."""
     for _ in range(number):
         word = without_lowest(word)
     return lowest_index(word)
 
 
 def random_index(word: int, random: int) -> int:
-    """The index of one of a word's set bits, each as likely, by 64 random bits."""
+    """Return the index of a set bit chosen by 64 random bits; all are equally likely."""
     return nth_index(word, int(high_product(random, Bits(popcount(word)))))
 
 
 def bytes_reversed(word: int) -> int:
-    """The word with its eight bytes in the opposite order: a board upside down."""
+    """Return the word with its eight bytes in reverse order: a board upside down."""
     return int.from_bytes(int(word).to_bytes(8, "little"), "big")
 
 
 def as_bits(value: float) -> int:
-    """The 64 bits of a float."""
+    """Return the 64 bits of a float."""
     return Bits(struct.unpack("<Q", struct.pack("<d", value))[0])
 
 
 def as_float(word: int) -> float:
-    """The float that 64 bits are."""
+    """Return the float that 64 bits represent."""
     return float(struct.unpack("<d", struct.pack("<Q", word))[0])
 
 
 def product(a: int, b: int) -> int:
-    """The low 64 bits of ``a * b``."""
+    """Return the low 64 bits of ``a * b``."""
     return (int(a) * int(b)) & WORD
 
 
 def high_product(a: int, b: int) -> int:
-    """The high 64 bits of ``a * b``: maps a random word ``a`` evenly onto ``range(b)``."""
+    """Return the high 64 bits of ``a * b``: maps a random word ``a`` evenly onto ``range(b)``."""
     return (int(a) * int(b)) >> 64
 
 
 def prefetch(array: Any, index: int) -> None:
-    """Ask the processor to bring ``array[index]`` near; never fails, changes nothing."""
+    """Prefetch ``array[index]`` into the cache; never fails, changes nothing."""
 
 
 def fetch_add(numbers: Any, index: int, number: int) -> int:
-    """Add to an element of an array of 64-bit integers, and return what it was, as one step.
+    """Add to an element of an array of 64-bit integers atomically, and return its old value.
 
-    Compiled, threads that do so at once lose nothing.
+    Compiled, no addition is lost when threads add at the same time.
     """
     before = int(numbers[index])
     numbers[index] = before + number
@@ -156,14 +155,14 @@ def fetch_add(numbers: Any, index: int, number: int) -> int:
 
 
 def ordered() -> None:
-    """Let no other thread see what is written from here on before what was written until here."""
+    """Make earlier writes visible to other threads before any later one (a release fence)."""
 
 
 def mix(word: int) -> int:
     """Scatter a word over all 64 bits; distinct words stay distinct.
 
-    Two rounds of xor-shift and odd multiplication, each invertible (the constants are
-    those of D. Stafford's "Mix13", used by SplitMix64).
+    Two rounds of xor-shift and multiplication by an odd number, each invertible (constants from
+    D. Stafford's "Mix13", as in SplitMix64).
     """
     word = operator.index(word) & WORD
     word = (word ^ (word >> 30)) * _MIX[0] & WORD
@@ -175,7 +174,7 @@ _MIX = Bits(0xBF58476D1CE4E5B9), Bits(0x94D049BB133111EB)
 
 
 def _call(name: str) -> Any:
-    """An intrinsic that calls the LLVM function *name* on a 64-bit word."""
+    """Return an intrinsic that calls the LLVM function *name* on a 64-bit word."""
     result = types.uint64 if "bswap" in name else types.int64
 
     @intrinsic
@@ -195,7 +194,7 @@ def _call(name: str) -> Any:
 
 
 _OF_ZEROS = "llvm.cttz.i64", "llvm.ctlz.i64"
-"""Functions that are told whether the result for 0 does not matter."""
+"""LLVM functions with a parameter that says whether the result for 0 is undefined."""
 
 _popcount = _call("llvm.ctpop.i64")
 _trailing_zeros, _leading_zeros = map(_call, _OF_ZEROS)
@@ -274,7 +273,7 @@ def _of_word(function: Callable[..., Any], compiled: Callable[..., Any]) -> None
 
 
 _SHORT = types.Integer | types.Boolean
-"""What is no board of several words (:mod:`cutnode.contract.boards`)."""
+"""Types of a single word, not of a board of several (:mod:`cutnode.contract.boards`)."""
 
 _of_word(popcount, _popcount)
 _of_word(lowest_index, _trailing_zeros)
@@ -304,7 +303,7 @@ def _compiled_without_lowest(word: Any) -> Any:
 
 
 def _deposits(context: Any) -> bool:
-    """Whether the processor deposits bits in a few cycles: that of Zen and Zen 2 takes hundreds."""
+    """Return whether ``pdep`` takes only a few cycles: on Zen and Zen 2 it takes hundreds."""
     _, name, features = context.codegen().magic_tuple()
     return "+bmi2" in features.split(",") and name not in ("znver1", "znver2")
 
@@ -317,7 +316,7 @@ def _counted_index(word: Any, number: Any) -> Any:
 
 @intrinsic
 def _nth_index(typing: Any, word: Any, number: Any) -> Any:
-    """Deposit one bit where the n-th bit is (Y. Hilewitz and R. Lee, 2006), or count in a loop."""
+    """Deposit one bit at the n-th set bit (Y. Hilewitz and R. Lee, 2006), or count in a loop."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if not _deposits(context):

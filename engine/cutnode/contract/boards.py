@@ -1,26 +1,26 @@
 """Boards of more than 64 cells: several words of a position as one long number.
 
-The fields of a position are scalars of 64 bits.  A game whose boards may need more declares two
-constants of its position classes: ``BOARDS``, how many boards a position begins with, and
-``WORDS``, how many words each of them takes.  Such a class comes from :func:`fields`::
+The fields of a position are 64-bit scalars.  A game whose boards may need more bits declares two
+constants of its position classes: ``BOARDS``, the number of boards with which a position begins,
+and ``WORDS``, the number of words in each.  :func:`fields` makes such a class::
 
     @functools.cache
     def stones(words):
         return fields("Stones", ("mine", "theirs"), words, second=bool)
 
 The rules then see a board as one number, whose bit *n* is cell *n*, and are the same for all
-sizes::
+sizes of board::
 
     @compiled
     def play(position, move):
         mine = board(position, 0) | single(position, move)
         return remade(position, board(position, 1), mine, not position.second)
 
-In plain Python such a number is an ``int``.  In compiled code it is an integer of LLVM of as many
-bits (or, of one word, an unsigned one like any :class:`~cutnode.contract.bits.Bits`, so small
-boards cost what they always did).  ``&``, ``|``, ``^``, ``~``, ``==``, ``!=``, shifts, truth, and
-``popcount``, ``lowest``, ``without_lowest`` and ``lowest_index`` work on it.  Constants are made by
-:func:`constant`.  As with words, what a shift moves beyond the board has to be masked.
+In plain Python such a number is an ``int``.  In compiled code it is an LLVM integer of that many
+bits (a board of one word is unsigned, like any :class:`~cutnode.contract.bits.Bits`, so small
+boards cost nothing extra).  ``&``, ``|``, ``^``, ``~``, ``==``, ``!=``, shifts, truth tests, and
+``popcount``, ``lowest``, ``without_lowest`` and ``lowest_index`` work on it.  :func:`constant`
+makes constants.  As with words, mask what a shift moves beyond the board.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from cutnode.contract.native import (
 )
 
 EACH = 64
-"""The bits of a word."""
+"""The number of bits in a word."""
 
 
 class LongBits(int):
@@ -70,15 +70,15 @@ class LongBits(int):
 
 
 def constant(value: int, words: int) -> Any:
-    """Return a constant board of so many words, all of whose bits are within them."""
+    """Return a constant board of *words* words, into which all its bits must fit."""
     return Bits(value) if words == 1 else LongBits(value, words)
 
 
 def fields(name: str, boards: tuple[str, ...], words: int, **others: type) -> Any:
-    """Make a ``NamedTuple`` that begins with *boards* of so many words each.
+    """Make a ``NamedTuple`` that begins with *boards*, each of *words* words.
 
-    A board of one word has its own name, such as ``mine``; of several, words are named ``mine0``,
-    ``mine1`` and so on from the lowest.  The *others* are further fields with their types.
+    A board of one word is a field of its own name, such as ``mine``; the words of a longer one are
+    ``mine0``, ``mine1`` and so on from the lowest.  *others* are further fields and their types.
     """
     of_boards = [
         f"{board}{number}" if words > 1 else board for board in boards for number in range(words)
@@ -90,14 +90,14 @@ def fields(name: str, boards: tuple[str, ...], words: int, **others: type) -> An
 
 
 def board(position: Any, number: int) -> int:
-    """Return a board of a position; the first one has number 0."""
+    """Return a board of a position; the first one is number 0."""
     words = position.WORDS
     parts = position[number * words : (number + 1) * words]
     return sum(int(part) << EACH * at for at, part in enumerate(parts))
 
 
 def remade(position: Any, *values: Any) -> Any:
-    """Return a position of the same class with these boards and other fields, in order."""
+    """Return a position of the same class with these boards and then its other fields."""
     words = []
     for value in values[: position.BOARDS]:
         words += [Bits(int(value) >> EACH * at & WORD) for at in range(position.WORDS)]
@@ -105,22 +105,22 @@ def remade(position: Any, *values: Any) -> Any:
 
 
 def single(position: Any, index: int) -> int:
-    """Return the board of a position with one cell only."""
+    """Return the board with a single cell."""
     return 1 << int(index)
 
 
 def word(cells: int, number: int) -> int:
-    """Return a word of a board; the lowest one has number 0."""
+    """Return a word of a board; the lowest one is number 0."""
     return int(cells) >> EACH * int(number) & WORD
 
 
 def reversed_bits(position: Any, cells: int) -> int:
-    """Return a board whose last bit, that of cell ``AREA - 1``, is the first one of another."""
+    """Return a board with its ``AREA`` bits in reverse order."""
     return int(f"{cells:0{position.AREA}b}"[::-1], 2)
 
 
 def write(position: Any, cells: int, buffer: Any, at: int) -> int:
-    """Write the numbers of some cells, as ``moves`` does."""
+    """Write the numbers of cells to a buffer, as ``moves`` does; return the end."""
     for number in range(position.WORDS):
         part = word(cells, number)
         while part:
@@ -134,7 +134,7 @@ usable_in_compiled_code(write)
 
 
 def key_of_stones(position: Any, mine: int, theirs: int) -> int:
-    """Return the key of two boards: side by side if they have up to 32 bits each, else a hash.
+    """Return the key of two boards: side by side if each has at most 32 bits, else a hash.
 
     A board of the position has ``AREA`` bits.
     """
@@ -150,7 +150,7 @@ usable_in_compiled_code(key_of_stones)
 
 
 def random_cell(position: Any, cells: int, random: int) -> int:
-    """Return one of some cells by a random word, as ``random_move`` does."""
+    """Return one of some cells, chosen by a random word as for ``random_move``."""
     left = int(high_product(random, Bits(popcount(cells))))
     for number in range(position.WORDS):
         part = word(cells, number)
@@ -165,10 +165,10 @@ usable_in_compiled_code(random_cell)
 
 
 def random_cells(position: Any, cells: int, count: int, random: int) -> int:
-    """Return so many of some cells by a random word; all choices are equally likely.
+    """Return *count* of some cells, chosen by a random word; all choices are equally likely.
 
-    It takes the less time the nearer *count* is to half of the cells: of seven random sets the one
-    whose size is nearest is mended.
+    Of seven random subsets, it takes the one whose size is nearest to *count* and adds or removes
+    cells, so it is fastest if *count* is half of the cells.
     """
     a, b, c = (
         cells & random_bits(position, random, 0),
@@ -195,7 +195,7 @@ def random_cells(position: Any, cells: int, count: int, random: int) -> int:
 
 
 def random_bits(position: Any, random: int, number: int) -> int:
-    """Return a board each of whose bits is set or not by chance, the one of this number."""
+    """Return a board of random bits; *number* tells boards of the same word apart."""
     at = position.WORDS * number
     drawn = wide(position, mix(random ^ Bits(at)))
     for place in range(1, position.WORDS):
@@ -204,12 +204,12 @@ def random_bits(position: Any, random: int, number: int) -> int:
 
 
 def sized(cells: int, count: int) -> tuple[int, int]:
-    """Return some cells, and by how many they are more than *count*."""
+    """Return some cells, and their number minus *count*."""
     return cells, popcount(cells) - count
 
 
 def nearer(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    """Return of two :func:`sized` sets the one that is nearer to its size."""
+    """Return whichever of two :func:`sized` sets is nearer to the wanted size."""
     return other if abs(other[1]) < abs(one[1]) else one
 
 
@@ -220,14 +220,14 @@ usable_in_compiled_code(random_cells)
 
 
 def wide(position: Any, low: int) -> int:
-    """Return the board of a position with this lowest word."""
+    """Return the board with this lowest word and no other bits."""
     return low
 
 
 def scratch(position: Any) -> Any:
-    """Return memory for ``SCRATCH`` boards of a position, until the function returns.
+    """Return memory for ``SCRATCH`` boards of a position, valid until the function returns.
 
-    Compiled, it is on the stack, and has to be written before it is read.
+    Compiled, it is on the stack and must be written before it is read.
     """
     return [0] * position.SCRATCH
 
@@ -278,7 +278,7 @@ def _class_of(position: Any) -> Any:
 
 
 def _joined(builder: Any, parts: list[Any]) -> Any:
-    """The number that words make, the lowest first."""
+    """Join words, the lowest first, to one number."""
     kind = ir.IntType(EACH * len(parts))
     total = builder.zext(parts[0], kind) if len(parts) > 1 else parts[0]
     for at, part in enumerate(parts[1:], 1):
@@ -288,7 +288,7 @@ def _joined(builder: Any, parts: list[Any]) -> Any:
 
 
 def _words(builder: Any, value: Any) -> list[Any]:
-    """The words of a number, the lowest first."""
+    """Split a number into words, the lowest first."""
     kind, i64 = value.type, ir.IntType(EACH)
     if kind.width <= EACH:
         return [value]
@@ -359,7 +359,7 @@ def _wide(typing: Any, position: Any, low: Any) -> Any:
 
 
 def _unary(name: str, result: types.Type | None = None) -> Any:
-    """An intrinsic for a function of LLVM of a board; the *result* is a board if none is given."""
+    """Return an intrinsic for an LLVM function of a board; by default the *result* is a board."""
 
     @intrinsic
     def call(typing: Any, cells: Any) -> Any:
@@ -386,7 +386,7 @@ _reversed = _unary("llvm.bitreverse")
 
 
 def _built(build: Any, result: types.Type | None = None) -> Any:
-    """An intrinsic of a board (and a number) from what *build* does with LLVM's builder."""
+    """Return an intrinsic of a board from *build*, which writes its LLVM code."""
 
     @intrinsic
     def one(typing: Any, cells: Any) -> Any:

@@ -10,23 +10,23 @@ A game with a board says so at module level, or for each variant on the position
         ...
 
 Cells are numbered from 0, row by row from the top, each row from the left.  From the declaration
-and :func:`cell` come the drawing of a position, with colours in a terminal, and its text: the
-letters of the rows with ``/`` between them.  The way back takes one function more::
+and :func:`cell` the engine derives the drawing of a position, with colours in a terminal, and its
+text: the letters of the rows with ``/`` between them.  Reading boards takes one more function::
 
     def from_cells(contents, mover, start):
         # the position with these contents, a number for each cell
         ...
 
-*start* is the first position of the variant, and :class:`PositionError` says what is wrong with a
-board.  Where the board does not tell who is to move, ``players`` names both players, and the
-game's ``mover(position)`` gives one of these names, which then stands behind the board (by
-default ``turn`` says whose turn it is).  A game
-of which more is to be seen than its cells writes that below a drawing: ``caption(position)``.
+*start* is the first position of the variant; raise :class:`PositionError`, which says what is
+wrong, for an impossible board.  If the board does not show who is to move, ``players`` names both
+players, and the game's ``mover(position)`` returns one of these names, which is written after the
+board (by default ``turn`` says whose turn it is).  ``caption(position)`` returns a text below the
+drawing, for a game whose cells do not show everything.
 
 A symbol may have a glyph, for screens that can show it: ``glyphs={"x": "●", "o": "○"}``.
 
-Symbols can be longer than a letter, such as the numbers of :func:`counts`; a text has blanks
-between them, and the game reads it.
+Symbols can be longer than a letter, such as the numbers of :func:`counts`; a text then has blanks
+between them, and the game itself has to read it.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from cutnode.contract.errors import GameError, PositionError
 from cutnode.contract.text import is_board, parse_rows, quoted
 
 Place = tuple[float, float]
-"""The middle of a cell: to the right, and down."""
+"""The centre of a cell: its distance to the right, and down."""
 
 COLOURS = ("2", "1;31", "1;34", "1;33", "1;32", "1;35", "1;36")
-"""How a terminal shows contents (ANSI); the first one, of empty cells, is faint."""
+"""The ANSI styles in which a terminal shows contents; the first, for empty cells, is faint."""
 
 MARKS = {".": "empty", "x": "first player", "o": "second player"}
 
@@ -53,26 +53,26 @@ STONES = {".": "·", "x": "●", "o": "○"}
 
 
 LONGEST_LEGEND = 16
-"""So many contents a legend explains, at most: more are numbers that explain themselves."""
+"""The most contents that a legend explains: more are numbers that explain themselves."""
 
 
 LEGEND_WIDTH = 79
-"""Columns of a terminal that a line of a legend takes, at most."""
+"""The most columns that a line of a legend takes."""
 
 
 class Look(TypedDict, total=False):
-    """How a board is drawn, where people see it; by default as plain text."""
+    """How a board is drawn for people; by default as plain text."""
 
     colours: bool
-    """In the colours of a terminal (ANSI)."""
+    """Whether to use the colours of a terminal (ANSI)."""
     glyphs: bool
-    """With the glyphs of symbols that have one."""
+    """Whether to draw the glyphs of symbols that have one."""
     marked: Collection[int]
-    """Cells that stand out, such as those of the last move, where there are colours."""
+    """Cells to highlight, such as the cells of the last move, if there are colours."""
 
 
 def counts(name: str, most: int) -> dict[str, str]:
-    """Return the contents of cells that hold nothing, or up to *most* of what has a name."""
+    """Return the contents of cells that hold 0 to *most* things called *name*."""
     return {"0": "empty"} | {str(count): f"{name} {count}" for count in range(1, most + 1)}
 
 
@@ -83,16 +83,16 @@ class Cells:
     contents: Mapping[str, str] = field(default_factory=lambda: dict(MARKS))
     """The symbol and the name of each content, empty cells first.
 
-    Contents whose names begin with the same word, such as ``white``, have one colour.
+    Contents whose names begin with the same word, such as ``white``, share a colour.
     """
     glyphs: Mapping[str, str] = field(default_factory=dict)
-    """The Unicode character that stands for a symbol where people can see it, by symbol.
+    """The Unicode character drawn in place of a symbol, by symbol.
 
-    Symbols without a glyph are shown as they are; texts of positions have symbols only.
-    :class:`GameError` if one stands for no content.
+    Symbols without a glyph are drawn as they are; texts of positions contain symbols only.
+    :class:`GameError` if a key is not the symbol of a content.
     """
     players: Mapping[str, str] = field(default_factory=dict)
-    """How texts name the two players, if they have to say who is to move, and how messages do."""
+    """The name of each player in texts, if these say who is to move, and its name in messages."""
     row_names: Sequence[str] = ()
     """The names of the rows from the top, drawn before them."""
     column_names: Sequence[str] = ()
@@ -101,13 +101,14 @@ class Cells:
     def __post_init__(self) -> None:
         if not isinstance(self.players, Mapping):
             raise GameError(
-                f"players of a board are a dictionary, as in {{'x': 'first', 'o': 'second'}}; "
+                f"players of a board must be a dictionary, as in {{'x': 'first', 'o': 'second'}}, "
                 f"got {self.players!r}"
             )
         unknown = ", ".join(map(repr, self.glyphs.keys() - self.contents.keys()))
         if unknown:
             raise GameError(
-                f"glyphs stand for contents: {', '.join(self.contents)}, and not for {unknown}"
+                f"glyphs must stand for symbols of contents, {', '.join(self.contents)}, "
+                f"got {unknown}"
             )
 
     @property
@@ -131,7 +132,7 @@ class Cells:
 
     @property
     def owners(self) -> list[int | None]:
-        """The player, 0 or 1, whose piece each content is; None for what is nobody's."""
+        """The player, 0 or 1, who owns the piece of each content; None if nobody does."""
         sides = self.sides
         words = [_side(symbol, name) for symbol, name in self.contents.items()]
         return [sides.index(word) if word in sides else None for word in words]
@@ -142,14 +143,14 @@ class Cells:
         return [known[content] for content in contents]
 
     def text(self, contents: Sequence[int], mover: str = "") -> str:
-        """Return a board as one line: rows with ``/`` between them, and who is to move."""
+        """Return a board as one line: rows with ``/`` between them, and the player to move."""
         symbols = self.symbols(contents)
         gap = " " * (max(map(len, self.contents)) > 1)
         rows = f"{gap}/{gap}".join(gap.join(symbols[row.start : row.stop]) for row in self.rows)
         return f"{rows} {mover}" if self.players else rows
 
     def draw(self, contents: Sequence[int], caption: str = "", **look: Unpack[Look]) -> str:
-        """Return a board as a person wants to see it: a line for each row, and a caption."""
+        """Return a drawing of a board: a line for each row, and a caption."""
         colours, marked = look.get("colours", False), look.get("marked", ())
         symbols, styles = self._shown(self.symbols(contents), look), self._styles()
         width = max(map(len, symbols))
@@ -177,7 +178,7 @@ class Cells:
         return "\n".join([*lines, caption] if caption else lines)
 
     def legend(self, contents: Sequence[int], **look: Unpack[Look]) -> str:
-        """Return what the symbols on a board mean, in lines; "" if there are none, or too many."""
+        """Return lines that explain the symbols on a board; "" if there are none, or too many."""
         standing = sorted({*contents} - {0})
         if len(self.contents) > LONGEST_LEGEND:
             return ""
@@ -206,19 +207,19 @@ class Cells:
         return self.row_names or [""] * len(self.rows)
 
     def _styles(self) -> list[str]:
-        """Return how a terminal shows each content: those of one owner alike."""
+        """Return the style of each content in a terminal; contents of one owner share a style."""
         owners = [name.partition(" ")[0] for name in self.contents.values()]
         known = list(dict.fromkeys(owners))
         return [COLOURS[known.index(owner) % len(COLOURS)] for owner in owners]
 
     def is_board(self, text: str) -> bool:
-        """Return whether a text looks like a board, not like a line of moves."""
+        """Return whether a text looks like a board rather than a line of moves."""
         letters = "".join(self.contents).lower()
         used = set("".join(text.lower().split()))
         return is_board(text, letters[0]) or (bool(used) and used <= set(letters))
 
     def read(self, text: str, example: str) -> tuple[list[int], str]:
-        """Return the contents of a board and who is to move; *example* is a text that is one."""
+        """Return the contents of a board and the player to move; *example* is a valid text."""
         mover = ""
         if self.players:
             text, mover = self._read_mover(text, example)
@@ -229,7 +230,7 @@ class Cells:
             lines = [line.removeprefix(name) for line, name in zip(lines, names, strict=True)]
             if self.players and len(lines[-1]) == len(self.rows[-1]) - 1:
                 raise PositionError(
-                    f"the last row is too short, or it is not said who is to move: "
+                    f"the last row is too short, or the player to move is missing: "
                     f"{' or '.join(self.players)}"
                 )
         known = [letter.lower() for letter in self.contents]
@@ -249,7 +250,7 @@ class Cells:
 
 
 def _side(symbol: str, name: str) -> str:
-    """Return the first word of a piece's name, as ``white`` of ``white king``; "" if it is none."""
+    """Return the first word of a piece's name, ``white`` of ``white king``; "" if not a piece."""
     side, _, kind = name.partition(" ")
     return "" if not symbol.strip() or not kind or kind.isdigit() else side
 
@@ -276,8 +277,8 @@ class Hexagons(Cells):
 
     lengths: tuple[int, ...]
     edges: Sequence[tuple[int | None, Sequence[int]]] = ()
-    """The edges that stones connect: the player whose edge it is, 0 or 1, or None if it is both
-    players', and its cells from one end to the other."""
+    """The edges that stones connect: the player who owns each, 0 or 1, or None if both do, and its
+    cells from one end to the other."""
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -290,7 +291,7 @@ class Hexagons(Cells):
 
 @dataclass(frozen=True)
 class Triangles(Cells):
-    """A triangle of triangles: one in the first row, and two more in each row below."""
+    """A triangle of triangles: one in the first row, and two more in each row below it."""
 
     side: int
 
@@ -304,8 +305,8 @@ class Triangles(Cells):
 class Points(Cells):
     """Points and the lines between them, such as the board of Nine Men's Morris.
 
-    The *coordinates*, to the right and down, go from the top row to the lowest, and in each row
-    from the left; *lines* are pairs of numbers of points.
+    The *coordinates*, to the right and down, are listed row by row from the top, each row from the
+    left; *lines* are pairs of indices of points.
     """
 
     coordinates: tuple[Place, ...]

@@ -1,6 +1,6 @@
-"""What people choose by name, and the sizes that a help page shows.
+"""The names that users choose from, and the sizes that help pages show.
 
-This module imports nothing of the engine, so a command line knows all of it before anything is
+This module imports nothing from the engine, so the command line can use it before anything is
 loaded.
 """
 
@@ -11,20 +11,20 @@ from typing import NamedTuple
 
 
 class Option(NamedTuple):
-    """An option that calls, commands, players and the service have in common."""
+    """An option that Python calls, commands, players and the service share."""
 
     kind: type
-    """What its value is: ``str`` is one of the *choices*, a number is in its range."""
+    """The type of its value: ``str`` for one of the *choices*, else a number in its range."""
     about: str
-    """What help and the service's schema say of it."""
+    """Its description in the help and in the service's schema."""
     usual: str = ""
-    """Its default, where that depends on the game."""
+    """Its default, if that depends on the game."""
     choices: tuple[str, ...] = ()
     least: float = 0
     most: float = inf
 
     def fault(self, value: object) -> str:
-        """Return what its values are, if *value* is none; else ""."""
+        """Return which values are allowed if *value* is not one of them, else ""."""
         if self.choices:
             return "" if value in self.choices else f"one of {', '.join(self.choices)}"
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -38,57 +38,58 @@ class Option(NamedTuple):
 
 
 DRIVERS = ("alphabeta", "mtdf")
-"""How a depth is searched: with a window around the last score, or with null windows only,
-from the last score on (MTD(f), A. Plaat et al., 1996)."""
+"""The drivers of an iteration: an aspiration window around the last score, or null windows only,
+starting from the last score (MTD(f), A. Plaat et al., 1996)."""
 
 ENGINES = ("alphabeta", "mcts")
-"""How a position is searched: by alpha-beta, or by Monte Carlo tree search."""
+"""The engines: alpha-beta, and Monte Carlo tree search."""
 
 SEARCHES = (*ENGINES, "auto")
-"""The same, or by the one of them that does better in a trial."""
+"""The engines, and ``auto``: the one that does better in a trial."""
 
 SOLVERS = ("alphabeta", "pn", "auto")
-"""How a value is proven: by alpha-beta (where play can go round, in memory first), by proof
-numbers, or by the one of them that gets there first."""
+"""The solvers: alpha-beta (in games with cycles, retrograde analysis in memory first), proof
+numbers, or both alternately until one has a proof."""
 
 AIMS = ("moves", "games")
-"""What parameters are fitted by: what the moves chosen with them lose, or the games they win."""
+"""The objectives of tuning: the loss by the moves that parameters choose, or the games won."""
 
 STYLES = {
     "balanced": (25, 15, 30, 15, 10, 5),
     "aggressive": (15, 5, 25, 10, 5, 40),
     "economic": (30, 25, 15, 20, 10, 0),
 }
-"""Styles of play: the weights of :class:`~cutnode.kernels.optionality.Optionality` in order."""
+"""The styles of play, as the weights of :class:`~cutnode.kernels.optionality.Optionality`, in
+order."""
 
 MOST_PROOF_SHARE = 0.9
-"""The largest part of its limits in which a search tries a proof."""
+"""The largest share of its limits that a search spends on trying a proof."""
 
 MOST_ELO = 2000
-"""Sequential tests ask for no larger difference between two players."""
+"""The largest Elo difference that a sequential test takes as a hypothesis."""
 
 # Monte Carlo tree search
 
 SELECTIONS = ("uct", "puct")
-"""How a child is selected: by UCT, or by PUCT, which has priors."""
+"""The selection policies: UCT, and PUCT, which has priors."""
 
 PRIORS = ("uniform", "order", "evaluation")
-"""By what PUCT takes moves for promising before the first playout: by nothing, by the game's
-``order``, or by the evaluation of the positions after them.
+"""The sources of PUCT's priors: none, the game's ``order``, or the evaluation of the positions
+after the moves.
 
-Of 40 games at 0.1 s a move between ``"evaluation"`` and UCT the first won 39 in chess, which has
-no order, and had 0.65 of the points in Kalah; 0.575 in Connect Four and in Breakthrough on 6x6 do
-not decide it."""
+In 40 games at 0.1 s a move against UCT, ``"evaluation"`` won 39 in chess, which has no order, and
+scored 0.65 of the points in Kalah; its 0.575 in Connect Four and in Breakthrough on 6x6 are
+inconclusive."""
 
 ROLLOUTS = ("uniform", "order", "bounds")
-"""How a playout goes on beyond the tree: at random; mostly by the game's ``order``; or at random
-with forced moves, until the game's ``bounds`` say who wins.
+"""The rollout policies beyond the tree: random moves; mostly the best by the game's ``order``; or
+random moves, except forced ones, until the game's ``bounds`` say who wins.
 
-Of games at 50 ms a move between ``"bounds"`` and ``"uniform"`` the first won 8 of 10 in Connect
-Four, and as many in Breakthrough on 6x6."""
+At 50 ms a move ``"bounds"`` won 8 of 10 games against ``"uniform"`` in Connect Four, and 8 of 10
+in Breakthrough on 6x6."""
 
 TREE_MEMORY = 512 << 20
-"""Bytes for the tree."""
+"""The size of the tree in bytes."""
 
 TREE_OPTIONS = {
     "selection": Option(
@@ -99,20 +100,23 @@ TREE_OPTIONS = {
         *("order if the game has one, else evaluation", PRIORS),
     ),
     "exploration": Option(float, "Weight of exploration.", "1 for uct, 1.5 for puct"),
-    "rave": Option(float, "Number of playouts up to which RAVE outweighs them."),
+    "rave": Option(float, "Number of playouts up to which RAVE outweighs their mean."),
     "minimax": Option(float, "Weight of minimax evaluations against playouts.", most=1),
-    "rollouts": Option(*(str, "Rollout policy beyond the tree.", "bounds or uniform", ROLLOUTS)),
+    "rollouts": Option(
+        *(str, "Rollout policy beyond the tree."),
+        *("bounds in decisive games that define them, else uniform", ROLLOUTS),
+    ),
     "cut_after": Option(int, "Plies after which a rollout ends with an evaluation."),
 }
 """The options of Monte Carlo tree search only; :class:`cutnode.MonteCarlo` explains them."""
 
-# Trees that are recorded
+# Recorded trees
 
 RECORDED_SEARCHES = ("search", "alphabeta", "minimax")
-"""The search with its techniques, and the plain references."""
+"""The search with its techniques, and the plain reference searches."""
 
 RECORDED_NODES = 100_000
-"""A search of more nodes is not recorded unless asked for: it takes seconds."""
+"""The default node limit of a recorded search: a larger one takes seconds."""
 
 TREE_ENDINGS = {
     "mermaid": (".mmd", ".mermaid"),
@@ -120,7 +124,7 @@ TREE_ENDINGS = {
     "json": (".json",),
     "svg": (".svg",),
 }
-"""The formats of a drawn tree, and the endings of their files."""
+"""The formats of a drawn tree, with their file suffixes."""
 
 # Tablebases and clusters
 
@@ -129,13 +133,13 @@ METRICS = {
     "dtc": "plies to the next layer, or to the end of the game",
     "wdl": "none: only win, draw and loss",
 }
-"""The distances that a tablebase can keep."""
+"""The distances that a tablebase can store."""
 
 LAYER_MEMORY = 4 << 30
-"""Bytes for a layer that is solved."""
+"""The memory in bytes for solving a layer."""
 
 LARGE_LAYER = 1 << 24
-"""Indices of a layer from which on all workers of a cluster solve it together."""
+"""The size in indices from which all workers of a cluster solve a layer together."""
 
 CLUSTER_POSITIONS = 2_000_000
-"""The positions that a cluster's driver expands at most, some 130 bytes each in Connect Four."""
+"""The most positions that a cluster's driver expands: about 130 bytes each in Connect Four."""

@@ -1,6 +1,6 @@
-"""The games that have a name: what their sources say, without loading them.
+"""The games that have a name, described from their sources without loading them.
 
-A list of games, and the completion of what a person types, cost no import of a game.
+So listing games, or completing what a person types, imports no game.
 """
 
 from __future__ import annotations
@@ -12,36 +12,36 @@ from pathlib import Path
 from typing import Any
 
 COLLECTION = "cutnode.games"
-"""The package whose modules are known by their bare names."""
+"""The package whose games are known by their bare names."""
 
 PACKAGE = Path(__file__).parents[1]
 FOLDER = PACKAGE / "games"
 """The folder of that package."""
 
 FORMER = {COLLECTION: "games", "cutnode": "engine"}
-"""What packages were called before version 0.3: files that were saved then have these
-names, and so have keys of tables."""
+"""The names of packages before version 0.3: files saved then contain them, and so do keys of
+tables."""
 
 POSITIONS = FOLDER / "positions"
-"""Where sets of their positions are: a folder for each game, a text file for each set."""
+"""The folder of position sets: a folder for each game, with a text file for each set."""
 
 EVALUATION = "evaluate_"
-"""How the functions of estimates begin that can be asked for by name."""
+"""The prefix of functions that are estimates with a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the source of a game says of it."""
+    """A description of a game, from its source."""
 
     name: str
     about: str
-    """The first line of its text."""
+    """The first line of its docstring."""
     variants: tuple[str, ...]
-    """``VARIANTS``: some that lists offer, the usual one first."""
+    """``VARIANTS``: the variants that lists offer, the usual one first."""
     evaluations: tuple[str, ...]
-    """The estimates that it defines, beside its usual one."""
+    """The estimates that it defines in addition to its usual one."""
     record_suffix: str
-    """How files of its own format of games end; "" if it has none."""
+    """The file suffix of its own format for games; "" if it has none."""
 
 
 def is_of_engine(module: str) -> bool:
@@ -50,7 +50,7 @@ def is_of_engine(module: str) -> bool:
 
 
 def former_name(module: str) -> str:
-    """Return what a module of cutnode was called before version 0.3; others as they are."""
+    """Return the name of a module of cutnode before version 0.3; others unchanged."""
     for name, former in FORMER.items():
         if f"{module}.".startswith(f"{name}."):
             return former + module.removeprefix(name)
@@ -76,14 +76,14 @@ def game_names() -> list[str]:
 
 
 def position_sets(game: str) -> dict[str, Path]:
-    """Return the files of a game's sets of positions, by their names; none for other games."""
+    """Return the files of a game's position sets, by name; none if the game has no sets."""
     return {path.stem: path for path in sorted((POSITIONS / game).glob("*.txt"))}
 
 
 def described(source: str) -> Description:
-    """Describe a game by its name, or by the path of its file, from its source alone.
+    """Describe the game with a name, or in a file, from its source alone.
 
-    :class:`OSError` or :class:`SyntaxError` if there is none that can be read.
+    :class:`OSError` or :class:`SyntaxError` if the source cannot be read.
     """
     path = Path(source) if source.endswith(".py") else FOLDER / f"{source}.py"
     if not path.is_file() and path.parent == FOLDER:
@@ -101,7 +101,7 @@ def described(source: str) -> Description:
 
 
 def functions_of_file(path: str, parameters: int) -> list[str]:
-    """Return the names of the functions in a file that take so many parameters, without loading it.
+    """Return the names of the functions of a file with that many *parameters*; do not load it.
 
     :class:`OSError` or :class:`SyntaxError` if it cannot be read.
     """
@@ -114,7 +114,7 @@ def _functions(tree: ast.Module) -> list[ast.FunctionDef]:
 
 
 def _literal(tree: ast.Module, name: str, default: Any) -> Any:
-    """Return the literal that a module assigns to a name, if it does."""
+    """Return the literal that a module assigns to a name, else the default."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == name for target in node.targets

@@ -1,9 +1,9 @@
-"""Arrays that compiled code reads and does not contain: the weights of an evaluation.
+"""Arrays that compiled code reads but does not contain, such as the weights of an evaluation.
 
-An array that compiled code finds in its module becomes part of the machine code, and of
-every file in which that is kept.  A :class:`Constant` stays outside: the machine code names
-it, and the name is resolved when the code is compiled or loaded, so processes share files
-wherever their arrays lie.  In compiled code and in plain Python it is indexed alike::
+An array that compiled code finds in its module becomes part of the machine code, and of every
+cached file of it.  A :class:`Constant` stays outside: the machine code refers to it by name, and
+the name is resolved when the code is compiled or loaded, so processes share cached files whatever
+the addresses of their arrays.  It is indexed alike in compiled code and in plain Python::
 
     WEIGHTS = Constant("othello.weights", np.load(...))
 
@@ -11,7 +11,7 @@ wherever their arrays lie.  In compiled code and in plain Python it is indexed a
     def score(position):
         return WEIGHTS[position.mine & Bits(0xFF)]
 
-Make them where a game's module is loaded: code that is loaded from the cache needs the name.
+Make constants when a game's module is loaded: code loaded from the cache needs their names.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from cutnode.contract.errors import GameError
 from cutnode.contract.native import in_compiled_code
 
 _kept: list[Any] = []
-"""Every array whose address machine code may hold."""
+"""The arrays whose addresses machine code may hold."""
 
 
 class Constant:
-    """A flat array of numbers with a name, which nobody changes.
+    """A flat, immutable array of numbers with a name.
 
-    *name* tells it from all others of the process (begin with that of the game); *array* has
-    one dimension, and is copied.  ``constant[index]`` is an ``int`` or a ``float``; an index is
-    from 0, and compiled code does not look whether it is below the length.  A constant of the
-    same name takes the place of an earlier one in what is compiled or loaded later.
-    :class:`GameError` if the array is not one of numbers in a row.
+    *name* must be unique in the process (begin it with the game's name); *array* has one dimension,
+    and is copied.  ``constant[index]`` is an ``int`` or a ``float``; an index starts at 0, and
+    compiled code does not check it against the length.  A later constant of the same name replaces
+    an earlier one in code that is compiled or loaded afterwards.  :class:`GameError` if the array
+    is not a one-dimensional array of numbers.
     """
 
     def __init__(self, name: str, array: Any):
@@ -48,8 +48,8 @@ class Constant:
         array = np.asarray(array)
         if array.ndim != 1 or array.dtype.kind not in "iuf":
             raise GameError(
-                f"the constant {name} is an array of {array.ndim} dimensions of {array.dtype}; "
-                f"a constant has one dimension, and numbers"
+                f"the constant {name} must be a one-dimensional array of numbers, "
+                f"got {array.ndim} dimensions of {array.dtype}"
             )
         self.array = _aligned(array)
         self.array.flags.writeable = False
@@ -64,7 +64,7 @@ class Constant:
 
 
 def _aligned(array: Any) -> Any:
-    """A copy that begins with a cache line: vectors then are not divided between two."""
+    """Return a copy aligned to a cache line, so that no vector straddles two lines."""
     line = 64
     memory = np.empty(array.nbytes + line, np.uint8)
     start = -memory.ctypes.data % line
@@ -93,7 +93,7 @@ def _typeof_constant(constant: Constant, context: Any) -> types.Type:
 
 
 def pointer(context: Any, builder: Any, constant: ConstantType) -> Any:
-    """The first element, in LLVM's terms: a symbol that is not defined here."""
+    """Return a pointer to the first element, in LLVM an undefined global symbol."""
     symbols = builder.module.globals
     if constant.symbol not in symbols:
         kind = context.get_data_type(constant.element)

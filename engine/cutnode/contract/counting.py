@@ -1,4 +1,4 @@
-"""Counting moves where there is no buffer to write them to, for rules to use."""
+"""Counting moves without a buffer to write them to, for use in rules."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from cutnode.contract.verbs import moves, outcome
 
 
 class Nowhere:
-    """A buffer that takes what is written to it and keeps nothing; there is nothing to read."""
+    """A buffer that discards what is written to it; it cannot be read."""
 
     def __setitem__(self, at: int, move: int) -> None:
         pass
 
 
 NOWHERE = Nowhere()
-"""What to give to ``moves`` when only their number matters."""
+"""The buffer to pass to ``moves`` if only the number of moves matters."""
 
 
 class NowhereType(types.Opaque):  # type: ignore[misc]
@@ -64,7 +64,7 @@ def count_moves(position: Any) -> int:
 
 
 def listed(position: Any, buffer: Any, at: int) -> int:
-    """Return where moves end that begin at *at*; *buffer* may be written to, and need not be.
+    """Return the end of the moves that begin at *at*; *buffer* may be left unwritten.
 
     Compiled code writes nothing unless the game's ``moves`` reads what it wrote.
     """

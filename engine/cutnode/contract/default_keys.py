@@ -1,8 +1,8 @@
 """The key of a position whose game defines none: a mix of its fields.
 
-Each field becomes a word: a number with a sign is folded so that small numbers of both signs are
-small words.  Where each word fits its share of 64 bits (one bit for a ``bool``, an equal part of
-the rest for each of the others) they stand side by side, so no two such positions share a key.
+Each field becomes a word; signed numbers are folded so that small numbers of either sign become
+small words.  If each word fits its share of 64 bits (one bit for a ``bool``, an equal part of the
+rest for each other field), the words are put side by side, so no two such positions share a key.
 Otherwise they are hashed one after the other, as :func:`cutnode.contract.verbs.key` advises.
 """
 
@@ -38,7 +38,7 @@ def key_of_fields(position: Any) -> int:
 
 @functools.cache
 def _layout(cls: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[bool, ...]]:
-    """The bits for each field, the place of the first of them, and whether it has a sign."""
+    """Return, for each field, its number of bits, its first bit, and whether it is signed."""
     kinds = field_kinds(cls)
     bools = sum(kind is bool for kind in kinds)
     share = max(64 - bools, 0) // max(len(kinds) - bools, 1)
@@ -50,7 +50,7 @@ def _layout(cls: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[bool, ...
 
 @intrinsic
 def _words(typing: Any, position: Any) -> Any:
-    """The fields as a tuple of words."""
+    """Return the fields as a tuple of words."""
 
     def generate(context: Any, builder: Any, call: Any, args: Any) -> Any:
         values = [as_word(builder, value) for value in cgutils.unpack_tuple(builder, args[0])]

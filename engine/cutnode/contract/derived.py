@@ -1,7 +1,7 @@
-"""What follows from the rules of a game: legal moves, for Python, and functions that kernels use.
+"""Functions derived from the rules of a game: legal moves, for Python, and functions for kernels.
 
-Each of the latter is chosen for a class of positions when a kernel is compiled for it; what a game
-does not use (extra turns, repetition, chance) is a constant there and costs nothing.
+The latter are chosen for a class of positions when a kernel is compiled for it; what a game does
+not use (extra turns, repetition, chance) is a constant there and costs nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from cutnode.contract.verbs import (
 
 @derived
 def same_after_chance(cls: type) -> Callable[..., Any]:
-    """``same_after_chance(position, child)``: the same of a chance event and its outcome."""
+    """``same_after_chance(position, child)``: whether a chance event keeps the mover."""
     return same_turn(cls, True)
 
 
@@ -60,7 +60,7 @@ def recurs(cls: type) -> Callable[..., Any]:
 
 @derived
 def knows_gains(cls: type) -> Callable[..., Any]:
-    """``knows_gains(position)``: whether its game says what noisy moves win."""
+    """``knows_gains(position)``: whether its game defines ``gain``."""
     answer = defines(cls, "gain")
     return lambda position: answer
 
@@ -76,7 +76,7 @@ def least_focus(cls: type) -> Callable[..., Any]:
 def is_free_move(cls: type) -> Callable[..., Any]:
     """``is_free_move(position, move, child, actions, turns)``: whether a move costs no depth.
 
-    *actions* costless moves in a row came before it; *turns*: depth is counted in turns.
+    *actions* consecutive free moves came before it; *turns* says whether depth counts turns.
     """
     if not (defines(cls, "turn") or defines(cls, "free_move")):
         return lambda position, move, child, actions, turns: False
@@ -95,16 +95,16 @@ def most_moves(cls: type) -> Callable[..., Any]:
 
 @derived
 def most_value(cls: type) -> Callable[..., Any]:
-    """``most_value(position)``: no value of its game is further from zero, if all are whole."""
+    """``most_value(position)``: the largest absolute value of its game, rounded down."""
     most = int(value_limit(cls))
     return lambda position: most
 
 
 SAME = 1e-9
-"""Sums of probabilities that are no further apart are equal."""
+"""The largest difference between sums of probabilities that count as equal."""
 
 LOOKED_AT = 200
-"""Plies of the random games in which moves are looked at before the first search of a game."""
+"""The plies of random games in which moves are checked before the first search of a game."""
 
 _seen: set[Any] = set()
 
@@ -112,7 +112,7 @@ _seen: set[Any] = set()
 def legal_moves(position: Any) -> list[int]:
     """Return the legal moves, in the game's order; none if it is over or if chance decides.
 
-    :class:`ContractError` if they are more than ``MAX_MOVES``, or one is no move.
+    :class:`ContractError` if there are more than ``MAX_MOVES``, or one is not a move.
     """
     if outcome(position)[0] or _events(position) > 0:
         return []
@@ -134,16 +134,16 @@ def legal_moves(position: Any) -> list[int]:
             if room[-1] is None:
                 raise
             raise breach(
-                position, f"moves made more than {len(room)} moves: does its loop end?"
+                position, f"moves wrote more than {len(room)} moves: does its loop end?"
             ) from None
     raise contract_violation(position, MOVES)
 
 
 def require_moves(position: Any) -> None:
-    """:class:`ContractError` if a search would meet a number that is no move.
+    """Raise :class:`ContractError` if a search would meet a number that is not a move.
 
     Compiled searches do not check each move.  So the moves at this position are checked here, and
-    before the first search of a game the moves and answers of its rules in random games.
+    before the first search of a game also the moves and answers of its rules in random games.
     """
     cls, start, random = type(position), position, Random(0)
     try:
@@ -152,7 +152,7 @@ def require_moves(position: Any) -> None:
                 raise breach(position, f"{verb} {message}")
             legal = legal_moves(position)
             if len(set(legal)) < len(legal):
-                raise breach(position, f"moves: a move is there twice: {legal}")
+                raise breach(position, f"moves: a move is listed twice: {legal}")
             if not outcome(position)[0] and _events(position) > 0:
                 position = random.choice(_after_chance(position))
             elif legal:
@@ -161,13 +161,13 @@ def require_moves(position: Any) -> None:
                 position = start
     except ContractError:
         raise
-    except Exception:  # a rule that fails: the compiler or the search says more, if it comes there
+    except Exception:  # a rule that fails: the compiler or the search says more, if it gets there
         pass
     _seen.add(cls)
 
 
 def wrong_answers(position: Any) -> Iterator[tuple[str, str]]:
-    """Yield rules in plain Python whose answer is of a type that no search can take, and why."""
+    """Yield the plain rules whose answer has a type that no search can use, and the reason."""
     cls = type(position)
     if not is_plain(cls):
         return
@@ -179,7 +179,7 @@ def wrong_answers(position: Any) -> Iterator[tuple[str, str]]:
     over, value = answer
     by_chance = defines(cls, "chance")
     if not hasattr(value, "__float__" if by_chance else "__index__"):
-        yield "outcome", f"gives a value that {no_number(value, not by_chance)}"
+        yield "outcome", f"returns a value that {no_number(value, not by_chance)}"
     for verb in (chance, turn, key, evaluate):
         name = verb.__name__
         if not defines(cls, name) or (over and verb in (chance, evaluate)):
@@ -190,7 +190,7 @@ def wrong_answers(position: Any) -> Iterator[tuple[str, str]]:
         elif verb is turn and answer not in (0, 1):
             yield name, f"is {answer}, not 0 or 1"
         elif verb is chance and answer < 0:
-            yield name, f"is {answer}, not how many outcomes there are: 0 where none decides"
+            yield name, f"is {answer}, not the number of outcomes: return 0 if there is no event"
     if by_chance and not defines(cls, "chance_outcome"):
         yield "chance_outcome", "is not defined, but chance is"
         return
@@ -206,7 +206,7 @@ def wrong_answers(position: Any) -> Iterator[tuple[str, str]]:
 
 
 def _events(position: Any) -> int:
-    """Return how many outcomes a chance event has; :class:`ContractError` if it is no number."""
+    """Return the number of outcomes of a chance event; :class:`ContractError` if it is none."""
     count = chance(position)
     if not hasattr(count, "__index__"):
         raise breach(position, f"chance {no_number(count)}")
@@ -214,7 +214,7 @@ def _events(position: Any) -> int:
 
 
 def _after_chance(position: Any) -> list[Any]:
-    """Return what follows an event; :class:`ContractError` if the probabilities are none."""
+    """Return the positions after an event; :class:`ContractError` if probabilities are invalid."""
     odds, following = [], []
     for index in range(chance(position)):
         probability, child = chance_outcome(position, index)
@@ -232,16 +232,16 @@ def is_move(number: Any) -> bool:
 
 def _no_move(position: Any, listed: list[Any]) -> ContractError:
     wrong = next(move for move in listed if not is_move(move))
-    return breach(position, f"moves: they are numbers in range({NO_MOVE}), not {wrong!r}")
+    return breach(position, f"moves must be numbers in range({NO_MOVE}), got {wrong!r}")
 
 
 def end_of(position: Any, end: Any) -> int:
-    """Return the place after the last move; :class:`ContractError` if a rule returned none."""
+    """Return the end of a list of moves; :class:`ContractError` if ``moves`` returned none."""
     if isinstance(end, bool) or not hasattr(end, "__index__"):
         kind = "nothing (is a return missing?)" if end is None else f"a {type(end).__name__}"
         raise ContractError(
-            f"{module_of(type(position)).__name__}.moves returns {kind}; the contract is int: it "
-            f"has to return where the next move would be written, the last value of its "
+            f"{module_of(type(position)).__name__}.moves returns {kind}; the contract is int: "
+            f"return the index at which the next move would be written, the last value of its "
             f"parameter 'at'"
         )
     return int(end)

@@ -1,8 +1,8 @@
-"""Dispatch: a verb finds its game by the class of the position that it is given.
+"""Dispatch: a verb finds its game by the class of the position it is given.
 
-In compiled code that is decided at compile time, so a search is as specialised as one written
-by hand for the game; in plain Python at run time.  There is no registry: the module that
-defines the position class is the game.
+Compiled code dispatches at compile time, so a search is as specialised as one written by hand for
+the game; plain Python dispatches at run time.  There is no registry: the module that defines the
+position class is the game.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from cutnode.contract.native import in_compiled_code, is_compiled
 from cutnode.contract.numbering import numbering
 
 PLAIN_COPY = "_plain"
-"""The name of a game's plain copy is that of its module and this."""
+"""The suffix of a module's name that makes the name of its plain copy."""
 
 MOST_PLIES = 126
-"""The longest line of a search: extensions and quiescence go on beyond its depth."""
+"""The most plies of a line of search, including extensions and quiescence search."""
 
 GREATEST = 1_000_000
-"""No constant of a game is greater: arrays have as many elements."""
+"""The greatest constant of a game: arrays are made with as many elements."""
 
 MAX_VALUE = 32000
-"""No value is further from zero."""
+"""The largest absolute value."""
 
 
 def module_of(cls: type) -> ModuleType:
-    """The game of a position class: the module that defines it."""
+    """Return the game of a position class: the module that defines it."""
     try:
         return sys.modules[cls.__module__]
     except KeyError:
@@ -46,7 +46,7 @@ def module_of(cls: type) -> ModuleType:
 
 
 def game_name(cls: type) -> str:
-    """The game of a position class, and its variant, as a person writes them."""
+    """Return the name of a position class's game, with its variant, as a person writes it."""
     name, variant = module_of(cls).__name__, getattr(cls, "VARIANT", "")
     name = name.removeprefix(f"{COLLECTION}.")
     if getattr(module_of(cls), "PLAIN", False):
@@ -55,12 +55,12 @@ def game_name(cls: type) -> str:
 
 
 def declared(cls: type, name: str) -> Any:
-    """Return what a position class, or else its game's module, declares by a name, or None."""
+    """Return what a position class, or else its game's module, declares as *name*, or None."""
     return getattr(cls, name, getattr(module_of(cls), name, None))
 
 
 def game_constant(cls: type, name: str, default: int) -> int:
-    """A number that the game of *cls* may define; :class:`GameError` if it is out of range."""
+    """Return a constant of the game of *cls*; :class:`GameError` if it is out of range."""
     number = getattr(cls, name, getattr(module_of(cls), name, default))
     if not hasattr(number, "__index__") or not 0 <= number <= GREATEST:
         raise GameError(
@@ -71,16 +71,16 @@ def game_constant(cls: type, name: str, default: int) -> int:
 
 
 def longest_line(cls: type) -> int:
-    """The most plies that a search follows a line of play of the game of *cls*."""
+    """Return the most plies that a search follows a line of play in the game of *cls*."""
     return min(game_constant(cls, "MAX_PLIES", 512), MOST_PLIES)
 
 
 def value_limit(cls: Any) -> float:
-    """The ``VALUE_LIMIT`` of the game of a position class."""
+    """Return the ``VALUE_LIMIT`` of the game of a position class."""
     limit = getattr(cls, "VALUE_LIMIT", getattr(module_of(cls), "VALUE_LIMIT", MAX_VALUE))
     if not isinstance(limit, Real) or not 0 < float(limit) <= MAX_VALUE:
         raise GameError(
-            f"VALUE_LIMIT of {game_name(cls)} must be a number above 0, at most {MAX_VALUE}, "
+            f"VALUE_LIMIT of {game_name(cls)} must be a number above 0 and at most {MAX_VALUE}, "
             f"got {limit!r}"
         )
     return float(limit)
@@ -110,8 +110,8 @@ def is_plain(cls: Any) -> bool:
 def runs_plainly(module: ModuleType) -> bool:
     """Return whether the rules of a game run as plain Python.
 
-    They do if none is compiled, if the module says ``PLAIN = True``, or if nothing is to
-    be compiled (``NUMBA_DISABLE_JIT=1``).  :class:`GameError` if only some are compiled.
+    They do if none is compiled, if the module says ``PLAIN = True``, or if compilation is
+    disabled (``NUMBA_DISABLE_JIT=1``).  :class:`GameError` if only some are compiled.
     """
     rules = {name: getattr(module, name, None) for name in VERBS}
     missing = [name for name, rule in rules.items() if callable(rule) and not is_compiled(rule)]
@@ -121,13 +121,13 @@ def runs_plainly(module: ModuleType) -> bool:
         return True
     if missing and any(map(is_compiled, rules.values())):
         raise GameError(
-            f"{module.__name__} is compiled in part: put @compiled before {', '.join(missing)}"
+            f"{module.__name__} is only partly compiled: put @compiled before {', '.join(missing)}"
         )
     return bool(missing)
 
 
 def is_foreign(cls: type) -> bool:
-    """Return whether a class comes with Python, numpy or the engine, and so from no game."""
+    """Return whether a class belongs to Python, numpy or the engine, and not to a game."""
     module = cls.__module__
     moves = getattr(module_of(cls), "moves", None)
     is_game = callable(moves) and moves not in DISPATCHED
@@ -136,12 +136,12 @@ def is_foreign(cls: type) -> bool:
 
 
 def no_position(cls: type) -> GameError:
-    """The error of what is given for a position, and is none."""
-    return GameError(f"a position is what a game makes, not of type {cls.__name__}")
+    """Return the error for an argument of a class that is no position class."""
+    return GameError(f"a position must come from a game, got one of type {cls.__name__}")
 
 
 def bind(cls: type, name: str) -> Callable[..., Any]:
-    """Return the function of a verb for positions of *cls*; :class:`GameError` if unusable."""
+    """Return the function of a verb for positions of *cls*; :class:`GameError` if there is none."""
     default = VERBS[name]
     if getattr(module_of(cls), name, None) in DISPATCHED:
         raise no_position(cls)
@@ -187,7 +187,7 @@ def verb(default: Callable[..., Any]) -> Any:
             return default
         if not is_compiled(rule):
             raise GameError(f"{rule.__module__}.{name} is not compiled: put @compiled before it")
-        # numba binds a verb's parameters by name, a rule may name them as it likes.
+        # numba binds a verb's parameters by name, but a rule may name them as it likes.
         return eval(f"lambda {call}: rule({call})", {"rule": rule})
 
     in_compiled_code(dispatched)(specialised)
@@ -196,14 +196,14 @@ def verb(default: Callable[..., Any]) -> Any:
 
 
 HOOKED: dict[Callable[..., Any], Callable[[Sequence[Any]], Callable[..., Any]]] = {}
-"""Functions that call the hooks of techniques, and how they are made for some techniques."""
+"""For each function that calls hooks of techniques, how to make it for a list of techniques."""
 
 DERIVED: dict[Callable[..., Any], Callable[[type], Callable[..., Any]]] = {}
-"""Functions of a position that follow from what its game defines, and how they are made."""
+"""For each function derived from what a game defines, how to make it for a position class."""
 
 
 def derived(make: Callable[[type], Callable[..., Any]]) -> Any:
-    """Make a function of a position from *make*, which says what it is for a class."""
+    """Make a function of a position from *make*, which returns the function for a class."""
     made: Callable[[Any], Callable[..., Any]] = functools.cache(make)
 
     def bound(position: Any, *args: Any) -> Any:

@@ -1,6 +1,6 @@
 """Errors, each with a message that says what to do about it.
 
-Failures of a game's texts may be collected, so that something can stand in for them.
+Failures of a game's text functions may be collected, so that substitutes can be printed.
 """
 
 from __future__ import annotations
@@ -23,49 +23,52 @@ class CutnodeError(ValueError):
 
 
 class GameError(CutnodeError):
-    """A game cannot be found, or does not follow the contract."""
+    """A game that cannot be found, or does not follow the contract."""
 
 
 class ContractError(GameError):
-    """The rules of a game fail, or do what ``cutnode.contract.verbs`` does not allow."""
+    """Rules of a game that fail, or do what ``cutnode.contract.verbs`` does not allow."""
 
 
 class PositionError(CutnodeError):
-    """A text is not a position or a move, or a position cannot be searched."""
+    """A text that is no position or move, or a position that cannot be searched."""
 
 
 class PositionWarning(UserWarning):
-    """A position is read in another way than it is written; the message says how."""
+    """A position read differently from how it is written; the message says how."""
 
 
 class TableError(CutnodeError):
-    """A transposition table of this size cannot be had."""
+    """A transposition table that cannot be allocated or read."""
 
 
 def shown(value: Any) -> str:
-    """Return the ``repr`` of a value as a message shows it: one line, and not all of a long one."""
+    """Return the ``repr`` of a value as a message shows it: one line, cut off if it is long."""
     text = re.sub(r"\s*\n\s*", " ", repr(value))
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
 
 
 def as_python(value: Any) -> Any:
-    """Return a scalar of numpy as Python's, whose arithmetic does not overflow; others as given."""
+    """Return a numpy scalar as a Python number, whose arithmetic does not overflow.
+
+    Other values are returned as they are.
+    """
     numpy = sys.modules.get("numpy")  # without it, there are none
     return value.item() if numpy is not None and isinstance(value, numpy.generic) else value
 
 
 def require_integer(value: Any, what: str) -> int:
-    """A whole number; :class:`CutnodeError` that says *what* should be one."""
+    """Return a whole number; :class:`CutnodeError` says that *what* must be one."""
     try:
         if not isinstance(value, bool):
             return operator.index(value)
     except TypeError:
         pass
-    raise CutnodeError(f"{what} is a whole number, not {shown(value)}")
+    raise CutnodeError(f"{what} must be a whole number, got {shown(value)}")
 
 
 def require_number(value: Any, what: str) -> float:
-    """A number; :class:`CutnodeError` that says *what* should be one."""
+    """Return a number; :class:`CutnodeError` says that *what* must be one."""
     value = as_python(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise CutnodeError(f"{what} must be a number, got {shown(value)}")
@@ -73,13 +76,13 @@ def require_number(value: Any, what: str) -> float:
 
 
 def require_callable(value: Any, what: str) -> None:
-    """:class:`CutnodeError` if a callback that is given cannot be called."""
+    """Raise :class:`CutnodeError` for a callback that is neither None nor callable."""
     if value is not None and not callable(value):
         raise CutnodeError(f"{what} must be a function, got {shown(value)}")
 
 
 def require_iterable(value: Any, what: str) -> Iterable[Any]:
-    """Several things; :class:`CutnodeError` that says *what* should be."""
+    """Return an iterable; :class:`CutnodeError` says that *what* must be one."""
     try:
         iter(value)
     except TypeError:
@@ -88,7 +91,7 @@ def require_iterable(value: Any, what: str) -> Iterable[Any]:
 
 
 def require_path(value: Any, what: str) -> str:
-    """The path of a file; :class:`CutnodeError` that says *what* should be one."""
+    """Return the path of a file as text; :class:`CutnodeError` says that *what* must be one."""
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(path, str) or "\0" in path or len(path) > LONGEST_PATH:
         raise CutnodeError(f"{what} must be the path of a file, got {shown(value)}")
@@ -104,7 +107,7 @@ _failures: ContextVar[list[ContractError] | None] = ContextVar("failures", defau
 
 @contextlib.contextmanager
 def forgiving() -> Iterator[list[ContractError]]:
-    """Let something stand in for texts that fail; gives the list of what went wrong."""
+    """Let substitutes replace texts that fail; yield the list of the failures."""
     failures: list[ContractError] = []
     token = _failures.set(failures)
     try:
@@ -114,5 +117,5 @@ def forgiving() -> Iterator[list[ContractError]]:
 
 
 def collected_failures() -> list[ContractError] | None:
-    """Return the list of the innermost :func:`forgiving` block; None outside of one."""
+    """Return the list of the innermost :func:`forgiving` block; None outside one."""
     return _failures.get()

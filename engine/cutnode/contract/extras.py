@@ -1,4 +1,4 @@
-"""The libraries that parts of cutnode need, each of which is an extra."""
+"""The optional libraries that parts of cutnode need, each installed by an extra."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from cutnode.contract.errors import CutnodeError
 
 
 def extra(module: str, name: str, what: str) -> Any:
-    """Return a module of the extra *name*; *what* needs it, as in "plots need".
+    """Return a module of the extra *name*; *what* begins the message, as in "plots need".
 
     :class:`CutnodeError` if it is not installed, with the command that installs it, or if it is
-    installed and cannot be imported, with its version.
+    installed but cannot be imported, with its version.
     """
     try:
         return importlib.import_module(module)
@@ -24,12 +24,12 @@ def extra(module: str, name: str, what: str) -> Any:
             raise CutnodeError(f"{what} {package}: pip install 'cutnode[{name}]'") from None
         raise CutnodeError(
             f"{what} {package}, but {_installed(package)} cannot be imported "
-            f"({type(error).__name__}: {error}); 'cutnode[{name}]' installs a version that can"
+            f"({type(error).__name__}: {error}); 'cutnode[{name}]' installs a version that works"
         ) from error
 
 
 def _installed(package: str) -> str:
-    """The names and versions of the distributions that a package came with."""
+    """Return the names and versions of the distributions that contain a package."""
     names = importlib.metadata.packages_distributions().get(package, ())
     known = [f"{name} {importlib.metadata.version(name)}" for name in sorted(set(names))]
-    return ", ".join(known) or f"the {package} that was found"
+    return ", ".join(known) or f"the installed {package}"

@@ -1,7 +1,7 @@
-"""Modules of files: a game's, and those that lie next to it.
+"""Modules loaded from files: a game's file, and its neighbours in the same folder.
 
-A file is loaded under its own name; under another where that is taken, so two files called
-``same.py`` in two folders load side by side.  ``import helper`` in such a file means the
+A file is loaded under its own name, or under another if that is taken, so two files called
+``same.py`` in two folders can both be loaded.  ``import helper`` in such a file means the
 ``helper.py`` next to it, unless Python or an installed package has a module of that name.
 """
 
@@ -27,11 +27,11 @@ INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Folders of installed packages."""
 
 _neighbours: dict[tuple[Path, str], ModuleType] = {}
-"""The modules that files of a folder import from there, by the folder and the name."""
+"""The modules that files import from their own folder, by folder and name."""
 
 
 def module_of_file(path: Path) -> ModuleType:
-    """Load a file as a module, once; :class:`GameError` says why it cannot be."""
+    """Load a file as a module, once; :class:`GameError` says why that fails."""
     if not path.is_file():
         raise GameError(f"there is no file {str(path)!r}")
     try:
@@ -41,7 +41,7 @@ def module_of_file(path: Path) -> ModuleType:
 
 
 def failure(source: str, error: BaseException) -> GameError:
-    """Return the error of a module that could not be read (Python says where) or run."""
+    """Return the error for a module that could not be read (Python says where) or run."""
     steps = traceback.extract_tb(error.__traceback__)
     places = [f" ({Path(s.filename).name}, line {s.lineno})" for s in steps if s.name == "<module>"]
     place = "" if isinstance(error, SyntaxError) or not places else places[-1]
@@ -49,7 +49,7 @@ def failure(source: str, error: BaseException) -> GameError:
 
 
 def _loaded(stem: str, file: Path) -> ModuleType:
-    """Return the module of a file, loaded now if it was not."""
+    """Return the module of a file; load it if that was not done yet."""
     name = re.sub(r"\W", "_", stem)
     apart = f"{name}_{blake2b(str(file).encode(), digest_size=4).hexdigest()}"
     for known in (name, apart):
@@ -60,7 +60,7 @@ def _loaded(stem: str, file: Path) -> ModuleType:
     inside = [str(file.parent)] if file.name == "__init__.py" else None
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=inside)
     if spec is None or spec.loader is None:
-        raise GameError(f"{file} cannot be loaded as a module")
+        raise GameError(f"cannot load {str(file)!r} as a module")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         run_file(module, spec)
@@ -82,14 +82,14 @@ def run_file(module: ModuleType, spec: ModuleSpec) -> None:
 
 
 def imported_by(module: ModuleType, name: str) -> ModuleType | None:
-    """Return the module that ``import name`` gave to another; None if it is not loaded."""
+    """Return the module that ``import name`` gave to *module*; None if it is not loaded."""
     head, dot, rest = name.partition(".")
     own = _neighbours.get((Path(str(module.__file__)).parent, head))
     return sys.modules.get(name if own is None else f"{own.__name__}{dot}{rest}")
 
 
 def _neighbour(folder: Path, name: str) -> Path | None:
-    """Return the file in a folder that ``import name`` means there; None if it means none of it."""
+    """Return the file that ``import name`` means in a folder; None if it is not in the folder."""
     files = folder / f"{name}.py", folder / name / "__init__.py"
     file = next((file for file in files if file.is_file()), None)
     if file is None or name in sys.stdlib_module_names:
@@ -110,7 +110,7 @@ def _import(
     wanted: Any = (),
     level: int = 0,
 ) -> ModuleType:
-    """Import as Python does, and first from a folder."""
+    """Import as Python does, but look in a folder first."""
     head, _, rest = name.partition(".")
     file = None if level else _neighbour(folder, head)
     if file is None:

@@ -1,8 +1,8 @@
-"""Guards of rules in plain Python, which find out a rule that changes the position it is given.
+"""Guards for rules in plain Python, which detect a rule that changes the position it is given.
 
-A search keeps positions and comes back to them, so a rule that changes one in place makes wrong
-values without any other sign.  A :class:`Guard` compares the fields, the hash and the text of a
-position before and after the first calls of a rule; :func:`guarding` compares them at all calls.
+A search keeps positions and comes back to them, so a rule that changes one in place silently
+produces wrong values.  A :class:`Guard` compares the fields, the hash and the text of a position
+before and after the first calls of a rule; within :func:`guarding`, it does so at every call.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from cutnode.contract.bits import Bits
 from cutnode.contract.errors import ContractError
 
 FIRST_CALLS = 500
-"""Calls of a rule that are guarded; a position of many parts counts as several calls."""
+"""The calls of a rule that are guarded; a position of many parts counts as several calls."""
 
 PARTS = 1000
-"""Parts of a position, such as numbers of a list, that count as one more call."""
+"""The parts of a position, such as numbers in a list, that count as one more call."""
 
 LONGEST = 40
-"""Letters of a value in a message."""
+"""The most characters of a value in a message."""
 
 SCALARS = frozenset({int, float, complex, bool, str, bytes, type(None), Bits})
 
 _looking: ContextVar[bool] = ContextVar("looking", default=False)
-"""Whether a guard looks at a position: its class may ask rules for its text."""
+"""Whether a guard is looking at a position, whose class may call rules for its text."""
 
 _all_calls: ContextVar[bool] = ContextVar("all_calls", default=False)
 
 
 class ChangedPositionError(ContractError):
-    """A rule changed the position that it was given."""
+    """A rule that changed the position it was given."""
 
     def __init__(self, game: str, verb: str, change: str):
         self.verb = verb
         way_out = "change and return a copy" if verb == "play" else "work on a copy"
-        self.change = f"it changes the position that it is given ({change}): {way_out}"
+        self.change = f"it changes the position it is given ({change}): {way_out}"
         super().__init__(f"{game}.{verb} breaks the contract: {self.change}")
 
 
 @contextlib.contextmanager
 def guarding() -> Iterator[None]:
-    """Guard all calls of rules in plain Python that this thread makes meanwhile."""
+    """Guard every call of a plain rule that this thread makes within the block."""
     token = _all_calls.set(True)
     try:
         yield
@@ -71,9 +71,10 @@ def is_scalar(cls: Any) -> bool:
 
 
 def guard(cls: Any, rule: Callable[..., Any], verb: str) -> Callable[..., Any]:
-    """Return what to call for a rule in plain Python: itself, once enough calls were guarded.
+    """Return the function to call for a plain rule: a guard, or the rule after enough calls.
 
-    The states of other libraries are copied before they are changed (``cutnode.adapters``).
+    States of other libraries need no guard: they are copied before they are changed
+    (``cutnode.adapters``).
     """
     if is_scalar(cls) or ":" in cls.__module__:
         return rule
@@ -82,12 +83,12 @@ def guard(cls: Any, rule: Callable[..., Any], verb: str) -> Callable[..., Any]:
 
 
 def by_position(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return a function of a position that is guarded as rules are."""
+    """Return a function of a position, guarded as rules are."""
     return lambda position, *args: guard(type(position), function, name)(position, *args)
 
 
 class Guard:
-    """A rule that is called in its place, and says so if it changes the position."""
+    """A stand-in for a rule, which raises an error if the rule changes the position."""
 
     def __init__(self, rule: Callable[..., Any], verb: str):
         self.rule = rule
@@ -110,7 +111,7 @@ _guard = functools.lru_cache(1000)(Guard)
 
 
 def _look(position: Any) -> tuple[dict[str, Any], int]:
-    """Return the image of a position, and how many parts it has."""
+    """Return the image of a position, and the number of its parts."""
     image = _Image()
     token = _looking.set(True)
     try:
@@ -120,14 +121,14 @@ def _look(position: Any) -> tuple[dict[str, Any], int]:
 
 
 class _Image:
-    """A copy of what a position consists of, in values that can be compared."""
+    """A copy of the contents of a position, in values that can be compared."""
 
     def __init__(self) -> None:
         self.parts = 0
         self.seen: dict[int, int] = {}
 
     def of_position(self, position: Any) -> dict[str, Any]:
-        """Return the fields of a position, and its hash and its text."""
+        """Return the fields of a position, its hash and its text."""
         if hasattr(position, "_fields"):
             fields = dict(zip(position._fields, position, strict=True))
         else:
@@ -160,7 +161,7 @@ class _Image:
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """Return the attributes that an object has of its own."""
+    """Return the attributes of an object itself, not of its class."""
     slots = [
         name
         for cls in type(value).__mro__
@@ -175,9 +176,10 @@ def _names(slots: Any) -> tuple[str, ...]:
 
 
 def _text(value: Any) -> str:
-    """Return the text of an object whose class writes one; for others it tells nothing.
+    """Return the text of an object whose class defines one, else "".
 
-    That of a board which the engine draws (``notation.prints_board``) tells no more than fields.
+    The text of a board that the engine draws (``notation.prints_board``) is left out too: it says
+    no more than the fields.
     """
     cls: Any = type(value)
     plain = cls.__str__ is object.__str__ and cls.__repr__ is object.__repr__
@@ -188,15 +190,15 @@ def _text(value: Any) -> str:
 def _attempt(function: Callable[[Any], Any], value: Any) -> Any:
     try:
         return function(value)
-    except Exception as error:  # what fails before and after is no change
+    except Exception as error:  # a failure before and after is no change
         return type(error).__name__
 
 
 def _change(before: dict[str, Any], after: dict[str, Any]) -> str:
-    """Return in words what differs; "" if it is only what an object keeps for later.
+    """Return in words what differs; "" if only cached attributes do.
 
-    That is an attribute that was missing or None, or that is private, as long as the hash and the
-    text of the position stay.
+    An attribute counts as cached if it was missing or None, or is private, as long as the hash and
+    the text of the position stay the same.
     """
     names = [
         name
@@ -207,7 +209,7 @@ def _change(before: dict[str, Any], after: dict[str, Any]) -> str:
     if len(kept) == len(names) and all(before[name] == after[name] for name in ("hash", "text")):
         return ""
     return ", ".join(
-        f"{name} was {_short(before.get(name))} and is {_short(after.get(name))}"
+        f"{name} was {_short(before.get(name))}, is now {_short(after.get(name))}"
         for name in (names or ["text"])[:2]
     )
 

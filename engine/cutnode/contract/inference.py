@@ -1,19 +1,19 @@
-"""The types of rules in compiled code, where they are not as numba infers them.
+"""Type inference for compiled rules, where it differs from numba's.
 
-numba takes ``Bits`` with ``int`` for a signed number, and a variable that is one in one branch and
-the other in another for a float.  In rules they mix as in Python, wherever 64 bits can say it:
+numba infers a signed number for ``Bits`` with ``int``, and a float for a variable that is ``Bits``
+in one branch and ``int`` in another.  In rules the two mix as in Python, as far as 64 bits allow:
 
 * ``bits & number``, ``bits | number`` and ``bits ^ number`` are ``Bits``, in two's complement: so
   ``s & -s``, ``s & (s - 1)`` and ``s | 1 << 63`` mean what they mean in Python.
 * ``bits & 7`` is an ``int``: it is small, so ``(mine & 7) - (theirs & 7)`` may be negative.
-* ``bits // 7`` and ``bits % 7`` are unsigned divisions, and their results an ``int``.
+* ``bits // 7`` and ``bits % 7`` are unsigned divisions, and their results are ``int``.
 * ``bits += 1`` and ``bits *= 2``, with a constant, stay ``Bits``.
 * ``-bits``, and any other sum, difference or product of ``Bits`` and ``int``, is a signed ``int``.
-* A variable, or a result, that is ``Bits`` in one place and a constant from 0 on in another is
-  ``Bits``.  With any other ``int`` it is refused: nobody can tell which was meant.
+* A variable, or a result, that is ``Bits`` in one place and a constant of 0 or more in another is
+  ``Bits``.  With any other ``int`` it is refused, as the intended type is unknown.
 
-A position is made with the defaults of the fields that are left out.  ``print``, and a ``range`` of
-floats, are refused.  The engine's own code keeps numba's rules.
+Fields left out when a position is made take their defaults.  ``print``, and a ``range`` of floats,
+are refused.  The engine's own code keeps numba's rules.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DIVISIONS = {operator.floordiv, operator.mod, operator.ifloordiv, operator.imod
 
 
 class _Context:
-    """numba's typing context, with the rules of this module before its own."""
+    """numba's typing context, in which the rules of this module precede its own."""
 
     def __init__(self, numbas: Any):
         self._numbas = numbas
@@ -69,15 +69,15 @@ class _Context:
 
 
 def _refuse(function: Any, args: Any) -> None:
-    """Raise an error for what numba compiles and rules have no use for."""
+    """Raise an error for calls that numba compiles but rules must not make."""
     if function is print:
-        raise TypingError("rules cannot print: run them with NUMBA_DISABLE_JIT=1 to see inside")
+        raise TypingError("compiled rules cannot print: run them with NUMBA_DISABLE_JIT=1")
     if function is range and any(isinstance(kind, types.Float) for kind in args):
-        raise TypingError("range takes whole numbers, not floats: divide by //")
+        raise TypingError("range takes whole numbers, not floats: divide by // instead of /")
 
 
 def _typed(function: Any, args: Any) -> tuple[types.Type, types.Type] | None:
-    """Return the type of an operator's operands, and of its result; None to leave it to numba."""
+    """Return the types of an operator's operands and of its result; None to let numba decide."""
     kinds = [types.unliteral(kind) for kind in args]
     if function is operator.neg and kinds == [types.uint64]:
         return types.int64, types.int64
@@ -108,9 +108,10 @@ def _is_natural(kind: types.Type) -> bool:
 
 
 def _build_tuples(function: Any) -> None:
-    """Make constant tuples of their parts.
+    """Build constant tuples from their parts.
 
-    From Python 3.12 on ``return 0, 0`` returns one, and numba forgets that its parts are constants.
+    From Python 3.12 on, ``return 0, 0`` returns a constant tuple, and numba forgets that its parts
+    are constants.
     """
     for block in function.blocks.values():
         for made in list(block.find_insts(ir.Assign)):
@@ -128,7 +129,7 @@ def _build_tuples(function: Any) -> None:
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class RulesTyping(typed_passes.NopythonTypeInference):  # type: ignore[misc]
-    """numba's inference of types; functions outside the engine follow the rules of this module."""
+    """numba's type inference; functions outside the engine follow the rules of this module."""
 
     _name = "rules_typing"
 

@@ -1,4 +1,4 @@
-"""Finding a game by what a person writes: a name, a module, or a file."""
+"""Finding a game by what a person types: a name, a module, or a file."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ ADAPTERS = {
     "easyai": "cutnode.adapters.from_easyai",
     "openspiel": "cutnode.adapters.from_openspiel",
 }
-"""Where the games of other libraries come from, by what is written before their names."""
+"""The modules that adapt games of other libraries, by the prefix of their names."""
 
 
 MOST_LISTED = 1 << 30
-"""A search has room for as many moves, of all plies of its line together."""
+"""The most moves that a search has room for, over all plies of its line."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Game:
     """A game and one of its variants: its positions, its moves, and how they are written.
 
-    Positions are immutable values.  Moves are numbers; where one is asked for, its text in the
-    game's notation does as well.
+    Positions are immutable values.  Moves are numbers; wherever a method takes a move, it also
+    takes its text in the game's notation.
     """
 
     module: ModuleType
@@ -63,8 +63,8 @@ class Game:
     def __post_init__(self) -> None:
         if not isinstance(self.module, ModuleType) or not isinstance(self.variant, str):
             raise GameError(
-                f"a game has a module and the name of a variant, not {shown(self.module)} and "
-                f"{shown(self.variant)}; load_game finds one by its name"
+                f"Game takes a module and the name of a variant, got {shown(self.module)} and "
+                f"{shown(self.variant)}; load_game finds a game by its name"
             )
 
     @classmethod
@@ -86,7 +86,7 @@ class Game:
 
     @property
     def source(self) -> str:
-        """The text by which :func:`load_game` finds the game and its variant, in any process."""
+        """The text with which :func:`load_game` finds the game and its variant, in any process."""
         source = Place.of(self.module).source
         return f"{source}:{self.variant}" if self.variant else source
 
@@ -100,9 +100,9 @@ class Game:
         return _shown(self.notation.start(self.variant))
 
     def parse(self, text: str) -> Any:
-        """Read a position in the game's notation; :class:`PositionError` if it is none."""
+        """Read a position in the game's notation; :class:`PositionError` for any other text."""
         if not isinstance(text, str):
-            raise PositionError(f"a position is written as text, not {shown(text)}")
+            raise PositionError(f"a position must be given as text, got {shown(text)}")
         return _shown(self.notation.parse_position(text, self.variant))
 
     def position_text(self, position: Any) -> str:
@@ -110,7 +110,7 @@ class Game:
         return self.notation.position_text(position)
 
     def draw(self, position: Any, **look: Unpack[Look]) -> str:
-        """Return the board as people see it: plain, or with *colours*, *glyphs*, *marked* cells."""
+        """Return a drawing of the board: plain, or with *colours*, *glyphs* and *marked* cells."""
         return board_text(position, **look)
 
     def legal_moves(self, position: Any) -> list[int]:
@@ -118,20 +118,20 @@ class Game:
         return legal_moves(position)
 
     def play(self, position: Any, move: int | str) -> Any:
-        """Return the position after a legal move; :class:`PositionError` if it is none."""
+        """Return the position after a move; :class:`PositionError` if it is not legal."""
         return play(position, self.legal_move(position, move))
 
     def legal_move(self, position: Any, move: int | str) -> int:
-        """Return the number of a legal move, given as such or in the game's notation.
+        """Return the number of a legal move, given as a number or in the game's notation.
 
-        :class:`PositionError` if it is not legal, or no move at all.
+        :class:`PositionError` if it is not legal, or not a move at all.
         """
         number = self.parse_move(position, move) if isinstance(move, str) else move
         legal = legal_moves(position)
         if number not in legal or isinstance(number, bool | float):
             text_of = self.notation.move_text
             written = ", ".join(f"{m} ({text_of(position, m)})" for m in legal[:8])
-            some = f"; legal are {written}{', ...' * (len(legal) > 8)}" if legal else ""
+            some = f"; legal moves are {written}{', ...' * (len(legal) > 8)}" if legal else ""
             raise PositionError(f"{move!r} is not a legal move{some or '; there are none'}")
         return int(number)
 
@@ -144,7 +144,7 @@ class Game:
         return self.notation.parse_move(position, text)
 
     def chances(self, position: Any) -> list[tuple[float, Any]]:
-        """Return the probability and the position of each outcome of chance, if it decides here."""
+        """Return the probability and position of each outcome; none if chance does not decide."""
         events = 0 if self.outcome(position) is not None else chance(position)
         return [chance_outcome(position, index) for index in range(events)]
 
@@ -172,10 +172,11 @@ class Game:
 
 
 def _shown(position: Any) -> Any:
-    """Return the same position; its class shows boards in notebooks, its ``repr`` reads back, and
-    it pickles into processes that cannot import its module.
+    """Return the same position, after its class has been prepared for display and pickling.
 
-    A class that has a ``repr`` of its own, not that of a NamedTuple, keeps it.
+    Notebooks then show boards of the class, the ``repr`` of a position can be read back, and
+    positions pickle into processes that cannot import the module.  A class with a ``repr`` of its
+    own, other than a NamedTuple's, keeps it.
     """
     cls: Any = type(position)
     if getattr(cls.__repr__, "__module__", "") == "collections":
@@ -193,9 +194,9 @@ class Place(NamedTuple):
     name: str
     """Its name in :data:`sys.modules`."""
     source: str
-    """The text by which :func:`load_game` finds it, without a variant."""
+    """The text with which :func:`load_game` finds it, without a variant."""
     digest: str
-    """The digest of a user's file as it was when it was loaded; "" for modules with a name."""
+    """The digest of a user's file at the time it was loaded; "" for a module found by name."""
     plain: bool
     """Whether it is the plain copy."""
 
@@ -213,19 +214,19 @@ class Place(NamedTuple):
 
     @classmethod
     def loaded(cls, *fields: Any) -> Place:
-        """Return a place whose module is loaded now: what follows in a pickle may refer to it."""
+        """Return a place after loading its module, to which the rest of a pickle may refer."""
         place = cls(*fields)
         place.module()
         return place
 
     def module(self) -> ModuleType:
-        """Return the module; :class:`GameError` if its file is gone, or is another one now."""
+        """Return the module; :class:`GameError` if its file is gone or has changed."""
         module = sys.modules.get(self.name)
         if module is None or (self.digest and getattr(module, "__file__", None) != self.source):
             module = _located(self.source)[0]
         if self.digest and _digest(module) != self.digest:
             raise GameError(
-                f"{self.source!r} has changed since this was pickled: restore it, or load "
+                f"{self.source!r} has changed since this was pickled: restore the file, or load "
                 f"the game and pickle again"
             )
         return plain_copy(module) if self.plain else module
@@ -235,7 +236,7 @@ class Place(NamedTuple):
 
 
 def _digest(module: ModuleType) -> str:
-    """Return the digest of the file of a module, which keeps it from when its game was loaded."""
+    """Return the digest of a module's file, taken when its game was loaded and kept in it."""
     known: str = vars(module).get("__digest__", "")
     if not known:
         content = Path(str(module.__file__)).read_bytes()
@@ -248,7 +249,7 @@ def _game_in(place: Place, variant: str) -> Game:
 
 
 def _reduced(position: Any, protocol: Any) -> Any:
-    """Reduce a position for ``pickle`` and ``copy``: to its place first, which loads its class."""
+    """Reduce a position for ``pickle`` and ``copy``; its place comes first, to load its class."""
     parts: Any = object.__reduce_ex__(position, max(protocol, 2))
     make, (cls, *given), *state = parts
     place = Place.of(module_of(cls))
@@ -260,27 +261,27 @@ def _position_in(place: Place, cls: str, make: Any, *given: Any) -> Any:
 
 
 def _repr(position: Any) -> str:
-    """Return the call that gives an equal position; the fields, if the game cannot write it."""
+    """Return the call that makes an equal position, or the fields if the game cannot write it."""
     try:
         game = Game.of(position)
         return f"{game!r}.parse({game.position_text(position)!r})"
-    except Exception:  # while rules are written, a position may be none
+    except Exception:  # while rules are being written, a position may be invalid
         return f"{type(position).__name__}({fields_text(position, ', ')})"
 
 
 def load_game(name: str | os.PathLike[str], *, plain: bool = False) -> Game:
     """Return the game called *name*: ``connect4``, ``my_package.my_game`` or ``path/to/game.py``.
 
-    A variant may follow after a colon: ``connect4:8x7``.  Games of other libraries are called
-    ``openspiel:hex(board_size=4)`` and ``easyai:my_file.py:MyGame`` (see ``cutnode.adapters``).
+    A variant may follow after a colon: ``connect4:8x7``.  Games of other libraries have names such
+    as ``openspiel:hex(board_size=4)`` and ``easyai:my_file.py:MyGame`` (see ``cutnode.adapters``).
     :class:`GameError` if there is no such game, or if it lacks a function of the contract.
 
-    *plain* gives a second copy of the game, whose rules run as plain Python even if they
+    With *plain*, return a second copy of the game whose rules run as plain Python even if they
     could be compiled.
     """
     if not isinstance(name, str | os.PathLike):
         raise GameError(
-            f"a game is called by its name, or by the path of its file, not {shown(name)}"
+            f"a game must be given by its name or the path of its file, got {shown(name)}"
         )
     module, source, variant = _located(os.fspath(name))
     if plain:
@@ -298,7 +299,7 @@ def load_game(name: str | os.PathLike[str], *, plain: bool = False) -> Game:
 
 
 def _located(name: str) -> tuple[ModuleType, str, str]:
-    """Return the module that is called *name*, the name without the variant, and the variant."""
+    """Return the module called *name*, the name without the variant, and the variant."""
     on_drive = re.match(r"[A-Za-z]:[\\/]", name)
     at = name.find(":", 2 if on_drive else 0)
     source, variant = (name, "") if at < 0 else (name[:at], name[at + 1 :])
@@ -308,7 +309,7 @@ def _located(name: str) -> tuple[ModuleType, str, str]:
 
 
 def _require_position(source: str, game: Game) -> None:
-    """See that the first position is one that the engine can take."""
+    """Raise :class:`GameError` if the engine cannot use the first position of a game."""
     try:
         start = game.start()
     except CutnodeError:
@@ -317,12 +318,12 @@ def _require_position(source: str, game: Game) -> None:
         reason = f"{game.module.__name__}.start: {type(error).__name__}: {error}"
         raise (explained(error) or GameError(reason)) from error
     if start is None:
-        raise GameError(f"{game.module.__name__}.start returns nothing: return the first position")
+        raise GameError(f"{game.module.__name__}.start must return a position, got None")
     cls = type(start)
     if module_of(cls) is not game.module:
         raise GameError(
-            f"the positions of {source} are of class {cls.__qualname__}, of module "
-            f"{cls.__module__}: the class has to be defined in the game's own file"
+            f"positions of {source} are of class {cls.__qualname__} from module "
+            f"{cls.__module__}; the class must be defined in the game's own file"
         )
     most, plies = game_constant(cls, "MAX_MOVES", 256), game_constant(cls, "MAX_PLIES", 512)
     if most * plies > MOST_LISTED:
@@ -332,19 +333,19 @@ def _require_position(source: str, game: Game) -> None:
         )
     for name in VERBS:
         if inspect.iscoroutinefunction(getattr(game.module, name, None)):
-            raise GameError(f"{source}: {name} is async: write def in place of async def")
+            raise GameError(f"{source}: {name} is async: write def instead of async def")
     try:
         answer = outcome(start)
-    except Exception:  # said where it is asked for
+    except Exception:  # reported where a search calls it
         answer = False, 0
     if is_plain(cls):
         if wrong := no_outcome(answer):
             raise GameError(f"{source}: {wrong}")
         if wrong := not_kept(start):
-            raise GameError(f"the positions of {source} {wrong}")
+            raise GameError(f"positions of {source} {wrong}")
         if not any("__eq__" in vars(base) for base in cls.__mro__[:-1]):
             raise GameError(
-                f"the positions of {source} are never equal, as {cls.__qualname__} has no __eq__: "
+                f"positions of {source} never compare equal, as {cls.__qualname__} has no __eq__: "
                 f"make it a NamedTuple or a frozen dataclass, or define __eq__ and __hash__"
             )
 
@@ -361,31 +362,31 @@ def _module(source: str) -> ModuleType:
         try:
             return importlib.import_module(f"{COLLECTION}.{source}" if known else source)
         except ModuleNotFoundError as error:
-            what = "a file of rules is called NAME.py" if os.path.isfile(source) else error
+            what = "the name of a game's file must end in .py" if os.path.isfile(source) else error
             raise GameError(f"cannot load {source!r}: {what}") from None
         except Exception as error:
             raise failure(source, error) from error
     known_names = f"games are {', '.join(names)}, or a file such as my_game.py"
-    raise GameError(f"there is no game {quoted(source)}{nearest(source, names, known_names)}")
+    raise GameError(f"unknown game {quoted(source)}{nearest(source, names, known_names)}")
 
 
 def is_in_file(text: str) -> bool:
-    """Return whether a text such as ``my_file.py:centre`` means something in a file."""
+    """Return whether a text, such as ``my_file.py:centre``, refers to a name in a file."""
     return text.endswith(".py") or ".py:" in text
 
 
 def named_in_file(text: str, what: str) -> Any:
-    """Return what a text such as ``my_file.py:centre`` means: a name at the top of a file.
+    """Return the object at the top level of a file to which ``my_file.py:centre`` refers.
 
-    The file is loaded as that of a game is.  :class:`GameError` if it cannot be, or does not
-    define the name; *what* is wanted says the message, as in "an evaluation".
+    The file is loaded like a game's file.  :class:`GameError` if that fails, or if the file does
+    not define the name; *what* is what the message calls the object, as in "an evaluation".
     """
     path, _, name = text.rpartition(":") if not text.endswith(".py") else (text, "", "")
     module = module_of_file(Path(path))
     own = [known for known, value in vars(module).items() if _is_function_of(value, module)]
     if not name:
         example = f"{path}:{own[0] if own else 'name'}"
-        raise GameError(f"say which function of {path} is {what}, as in {example}")
+        raise GameError(f"name the function of {path} that is {what}, as in {example}")
     if not hasattr(module, name):
         public = [known for known in vars(module) if not known.startswith("_")]
         known = f"its functions are {', '.join(own) or 'none'}"
@@ -398,7 +399,7 @@ def _is_function_of(value: Any, module: ModuleType) -> bool:
 
 
 def plain_copy(module: ModuleType) -> ModuleType:
-    """A copy of a game under another name, to run as plain Python; itself if it does already."""
+    """Return a copy of a game that runs as plain Python; the game itself if it does already."""
     if getattr(module, "PLAIN", False):
         return module
     name = module.__name__ + PLAIN_COPY
@@ -408,7 +409,7 @@ def plain_copy(module: ModuleType) -> ModuleType:
     inside = [str(path.parent)] if path.name == "__init__.py" else None
     spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=inside)
     if spec is None or spec.loader is None:
-        raise GameError(f"{path} cannot be loaded as a module")
+        raise GameError(f"cannot load {str(path)!r} as a module")
     copy = importlib.util.module_from_spec(spec)
     copy.PLAIN = True  # type: ignore[attr-defined]
     sys.modules[name] = copy

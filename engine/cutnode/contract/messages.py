@@ -1,8 +1,8 @@
-"""Texts of a game for users, and messages to its author where one of them, or a rule, fails.
+"""Texts of a game for users, and messages to its author when a text function, or a rule, fails.
 
-A game's functions for people run when the work is done: a text that cannot be had must not
-lose a result.  So the command prints results with what stands in for such a text
-(:func:`cutnode.contract.errors.forgiving`); to Python the failure is a :class:`ContractError`.
+A game's functions for people run after the search: if one of them fails, the result must not be
+lost.  So the command line prints a substitute for the text
+(:func:`cutnode.contract.errors.forgiving`); Python callers get a :class:`ContractError`.
 """
 
 from __future__ import annotations
@@ -39,31 +39,31 @@ from cutnode.contract.verbs import (
 )
 
 MOST_SHOWN = 6
-"""Numbers of a list in a message."""
+"""The most items of a list that a message shows."""
 
 
 def position_text(position: Any) -> str:
-    """A position in its game's notation."""
+    """Return a position in its game's notation."""
     return _said(position, "position_text", (), _plainly(position))
 
 
 def move_text(position: Any, move: int) -> str:
-    """A move in its game's notation."""
+    """Return a move in its game's notation."""
     return _said(position, "move_text", (move,), f"move {move}")
 
 
 def chance_text(position: Any, index: int) -> str:
-    """An outcome of chance in words."""
+    """Return an outcome of chance in words."""
     return _said(position, "chance_text", (index,), f"outcome {index + 1}")
 
 
 def board(position: Any, **look: Unpack[Look]) -> str:
-    """A position as its game draws it."""
+    """Return a position as its game draws it."""
     return _said(position, "__str__", look, _plainly(position))
 
 
 def description(position: Any, value: float) -> str | None:
-    """A value in the words of its game; None if that has none."""
+    """Return a value in the words of its game; None if the game has none."""
     return _said(position, "describe", (value,), "") or None
 
 
@@ -89,10 +89,10 @@ def _said(position: Any, name: str, args: Any, instead: str) -> str:
 
 
 def explained(error: BaseException, position: Any = None) -> ContractError | None:
-    """Return what went wrong in the file of a game, and where; None if it was elsewhere.
+    """Return what went wrong in the file of a game, and where; None if it went wrong elsewhere.
 
-    *position*: what the game was asked about.  Without it the last that its functions were
-    given is taken.
+    *position* is the position that the game was called with; by default the innermost one among
+    the variables of its functions.
     """
     steps = [
         (frame, line, game)
@@ -111,7 +111,7 @@ def explained(error: BaseException, position: Any = None) -> ContractError | Non
 
 
 def running_rules() -> list[FrameType]:
-    """Return the calls of functions of games that other threads are in, the innermost of each."""
+    """Return, for each other thread, the innermost running call of a game's function."""
     running = []
     for number, top in sys._current_frames().items():
         frame: FrameType | None = top if number != threading.get_ident() else None
@@ -123,9 +123,9 @@ def running_rules() -> list[FrameType]:
 
 
 def place_of(frame: FrameType) -> str:
-    """Return in words where a call of a function of a game is, and what it was asked about.
+    """Return in words where a call of a game's function is, and at which position.
 
-    The game's own texts are not asked, as it may be in them.
+    The position is written by its fields: the game's own text function may be what is running.
     """
     game = _game_of(frame.f_code.co_filename)
     where = f"{game.__name__ if game else '?'}.{frame.f_code.co_name}, line {frame.f_lineno}"
@@ -134,7 +134,7 @@ def place_of(frame: FrameType) -> str:
 
 
 def contract_violation(position: Any, code: int, evaluation: Any = None) -> ContractError:
-    """Return, in words, what a search found wrong with a position (``cutnode.contract.stop``)."""
+    """Return the error for the code with which a search stopped (``cutnode.contract.stop``)."""
     cls = type(position)
     over, value = outcome(position)
     limit = value_limit(cls)
@@ -145,10 +145,10 @@ def contract_violation(position: Any, code: int, evaluation: Any = None) -> Cont
             for verb in (moves, candidates, noisy)
         }
         verb = max(counts, key=lambda name: counts[name])
-        what = f"{verb} made {counts[verb]} moves, more than MAX_MOVES = {most}"
+        what = f"{verb} wrote {counts[verb]} moves, more than MAX_MOVES = {most}"
         if counts[verb] <= most:
             verb = "candidates" if counts["moves"] else "moves"
-            what = f"{verb} made none, but the game is not over"
+            what = f"{verb} wrote no move, but the game is not over"
     elif code == PROBABILITIES:
         odds = [chance_outcome(position, index)[0] for index in range(chance(position))]
         what = f"chance_outcome: probabilities must be 0 or more and sum to 1, got {some(odds)}"
@@ -156,35 +156,36 @@ def contract_violation(position: Any, code: int, evaluation: Any = None) -> Cont
             what = "chance_outcome is not defined, but chance is"
     elif code == PLIES:
         plies = longest_line(cls)
-        what = f"play: the game is not over after {plies} plies, or its turns do not end"
+        what = f"play: the game is not over after {plies} plies, or a turn does not end"
     elif over:
-        what = f"outcome: {value} is further from 0 than {limit:g}"
+        what = f"outcome: the value must be from {-limit:g} to {limit:g}, got {value}"
     elif evaluation is not None:
         verb = evaluation.name or "evaluate"
-        what = f"{verb}: {evaluation(position)} is further from 0 than {limit:g}"
+        what = f"{verb} must be from {-limit:g} to {limit:g}, got {evaluation(position)}"
     else:
-        what = f"its value is further from 0 than VALUE_LIMIT = {limit:g}"
+        what = f"its value must be from {-limit:g} to {limit:g} (VALUE_LIMIT)"
     return breach(position, what)
 
 
 def breach(position: Any, what: str) -> ContractError:
-    """Return the error of a game that breaks the contract at a position, which says *what*."""
+    """Return the error of a game that breaks the contract at a position; *what* says how."""
     name = game_name(type(position))
     return ContractError(f"{name} breaks the contract at {_quoted(position)}: {what}")
 
 
 def no_number(value: Any, whole: bool = True) -> str:
-    """Return in words that a rule answers with *value* where a number is wanted."""
+    """Return the end of a message about a rule that returned *value*, which is not a number."""
     if isinstance(value, float):
-        return f"is {value!r}, not a whole number: divide by //, not by /, or round it"
+        return f"is {value!r}, not a whole number: divide by // instead of /, or round it"
     missing = " (is a return missing?)" if value is None else ""
     return f"is {value!r}, not a {'whole ' if whole else ''}number{missing}"
 
 
 def not_kept(position: Any) -> str:
-    """Return in words that a position cannot be hashed or compared; "" if it can.
+    """Return why a position cannot be hashed or compared; "" if it can.
 
-    A copy of a position of another library (``cutnode.adapters``) loads its game, which asks this.
+    Positions of other libraries (``cutnode.adapters``) are compared with themselves: copying one
+    loads its game, which calls this.
     """
     foreign = ":" in type(position).__module__
     try:
@@ -192,29 +193,29 @@ def not_kept(position: Any) -> str:
         bool(position == (position if foreign else copy.deepcopy(position)))
     except Exception as error:
         return (
-            f"cannot be compared and kept ({error}): make {type(position).__qualname__} "
-            f"immutable, such as a NamedTuple or a frozen dataclass, and its fields numbers, "
+            f"cannot be hashed or compared ({error}): make {type(position).__qualname__} "
+            f"immutable, such as a NamedTuple or a frozen dataclass, with fields that are numbers, "
             f"texts or tuples"
         )
     return ""
 
 
 def no_outcome(answer: Any) -> str:
-    """Return in words that ``outcome`` does not answer with two things; "" if it does."""
+    """Return what is wrong with an answer of ``outcome``; "" if it is a pair in the right order."""
     what = "whether the game is over, and its value for the player to move"
     if not isinstance(answer, tuple | list) or len(answer) != 2:
-        return f"outcome returns {answer!r}, not two things: {what}"
+        return f"outcome must return two things, {what}; got {answer!r}"
     over, value = answer
     if isinstance(value, bool) and not isinstance(over, bool) and hasattr(over, "__index__"):
-        return f"outcome returns {answer!r}, in the wrong order: first {what}"
+        return f"outcome must return, in this order, {what}; got {answer!r}"
     return ""
 
 
 def too_long(cls: Any) -> str:
-    """Return in words that lines of play are longer than ``MAX_PLIES``, and the ways out."""
+    """Return the message about a line of play longer than ``MAX_PLIES``, with the remedies."""
     plies = game_constant(cls, "MAX_PLIES", 512)
     if defines(cls, "chance"):
-        loops = "; if dice let play go on for ever, 4096 is enough for most searches"
+        loops = "; if dice let play continue forever, 4096 is enough for most searches"
     elif defines(cls, "reversible"):
         loops = ""
     else:
@@ -226,13 +227,13 @@ def too_long(cls: Any) -> str:
 
 
 def some(values: list[Any]) -> str:
-    """Return a list as a message shows it: not all of a long one."""
+    """Return a list as a message shows it: only the beginning of a long one."""
     more = f", and {len(values) - MOST_SHOWN:,} more" if len(values) > MOST_SHOWN else ""
     return f"{values[:MOST_SHOWN]}{more}"
 
 
 def _game_of(file: str) -> ModuleType | None:
-    """The game that a file defines, if it does."""
+    """Return the game that a file defines; None if it defines none."""
     for module in list(sys.modules.values()):
         if getattr(module, "__file__", None) == file:
             return module if getattr(module, "moves", moves) not in (moves, None) else None
@@ -240,7 +241,7 @@ def _game_of(file: str) -> ModuleType | None:
 
 
 def _held(frame: FrameType, game: ModuleType) -> Iterator[Any]:
-    """The positions among the variables of a game's function."""
+    """Yield the positions among the variables of a game's function."""
     for value in frame.f_locals.values():
         if type(value).__module__ == game.__name__:
             yield value

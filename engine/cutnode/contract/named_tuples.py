@@ -1,7 +1,7 @@
-"""How compiled code makes positions: ``_replace``, ``type(position)(...)``, and defaults of fields.
+"""How compiled code makes positions: ``_replace``, ``type(position)(...)``, and field defaults.
 
-numba has none of these.  The first two make a position of the same class as another, so rules that
-serve boards of several sizes need not name the class.
+numba has none of these.  The first two make a position of the same class as another, so rules for
+boards of several sizes need not name the class.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from numba.core.utils import pysignature
 from numba.extending import lower_builtin
 
 FIELDS: dict[type, types.Type] = {}
-"""The compiled types of position classes, as their annotations say."""
+"""The compiled types of the fields of position classes, from their annotations."""
 
 
 def constructor(context: Any, cls: Any, args: Any, keywords: Any) -> Any:
     """Return the signature of ``cls(...)`` for arguments of these types.
 
-    Fields that are left out have their defaults; :class:`TypingError` if one has none.
+    Fields that are left out take their defaults; :class:`TypingError` if one has none.
     """
     parameters = pysignature(cls)
     try:
@@ -64,7 +64,9 @@ class _Replace(AbstractTemplate):  # type: ignore[misc]
         for name, given in kws.items():
             is_cut = isinstance(given, types.Float) and isinstance(wanted[name], types.Integer)
             if is_cut or self.context.can_convert(given, wanted[name]) is None:
-                raise TypingError(f"field {name} is {wanted[name]}, not {types.unliteral(given)}")
+                raise TypingError(
+                    f"field {name} must be {wanted[name]}, got {types.unliteral(given)}"
+                )
         taken = [wanted[name] if name in kws else types.none for name in position.fields]
         names = [
             Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=None)

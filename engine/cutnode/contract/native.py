@@ -1,8 +1,8 @@
 """The bridge between compiled code and plain Python, and how functions are compiled.
 
-A function of compiled code becomes part of the kernels that call it.  Numba would also
-optimise each of them fully and make machine code of it, which nobody calls: a third of the
-time that a kernel needed.  :class:`_PartCompiler` stops where the kernel goes on.
+A compiled function becomes part of the kernels that call it.  Numba would also optimise each such
+function fully and generate machine code that nobody calls, which took a third of a kernel's compile
+time.  :class:`_PartCompiler` stops at the LLVM code that a kernel links.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from cutnode.contract.inference import RulesTyping
 
 
 class _Part(codegen.JITCodeLibrary):
-    """The code of a function that is linked into others: neither optimised nor run by itself."""
+    """The code of a function linked into others: neither optimised nor run on its own."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -53,11 +53,11 @@ class _Part(codegen.JITCodeLibrary):
 
 
 class _Lower(Lower):
-    """From typed Python to LLVM, where code of the engine indexes arrays from 0 on, as C does.
+    """The lowering from typed Python to LLVM; the engine's own code indexes arrays as C does.
 
-    Negative indices count from the end in Python: to test for each whether it is one was a tenth of
-    what a node took.  The engine has none, and the rules of games keep Python's meaning: there an
-    index beyond a constant is an error, too.
+    In Python, negative indices count from the end; testing every index for its sign took a tenth of
+    the time of a node.  The engine uses no negative indices, so its code omits the test.  Rules of
+    games keep Python's meaning, and an index beyond the end of a constant is an error there.
     """
 
     @property
@@ -75,7 +75,7 @@ class _Lower(Lower):
         return signature
 
     def _see_that_it_is_within(self, container: Any, index: Any, kinds: Any) -> None:
-        """Stop with an error where an index is beyond a tuple, or an array that is a constant."""
+        """Raise an error at run time if an index is beyond the end of a tuple or constant array."""
         kind, number = kinds
         is_constant = isinstance(kind, types.Array) and not kind.mutable and kind.ndim == 1
         if not (is_constant or isinstance(kind, types.UniTuple)) or number not in _INDICES:
@@ -125,7 +125,7 @@ class _KernelLowering(NativeLowering):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _PartLowering(_KernelLowering):
-    """Numba's pass from typed Python to LLVM, without machine code."""
+    """Numba's pass from typed Python to LLVM, which generates no machine code."""
 
     _name = "part_lowering"
 
@@ -137,7 +137,7 @@ class _PartLowering(_KernelLowering):
         part.finalize()
         lowered = state.cr
         module = lowered.fndesc.lookup_module()
-        # Nobody calls this: it is the key by which callers find the code.
+        # Nobody calls this: it is the key with which callers find the code.
         key = _dynfunc.make_function(module, name, "", 0, lowered.env, (part,))
         state.targetctx.insert_user_function(key, lowered.fndesc, [part])
         state.cr = lowered._replace(cfunc=key)
@@ -145,9 +145,9 @@ class _PartLowering(_KernelLowering):
 
 
 class KernelCompiler(compiler.CompilerBase):
-    """Numba's compiler, with a typing of rules and a lowering of our own.
+    """Numba's compiler, with our own type inference for rules and our own lowering.
 
-    Passes for what rules do not use are left out: a tenth of the time.
+    Passes for features that rules do not use are left out, which saves a tenth of the time.
     """
 
     lowering: type[NativeLowering] = _KernelLowering
@@ -187,7 +187,7 @@ _usable: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
 
 
 def usable_in_compiled_code(function: Callable[..., Any], inline: bool = True) -> Any:
-    """Let compiled code call a function, which stays what it is in plain Python."""
+    """Let compiled code call a function, which is unchanged in plain Python."""
     _usable.add(function)
     return register_jitable(forceinline=inline, **_OPTIONS)(function)
 
@@ -210,17 +210,17 @@ def is_compiled(function: Any) -> bool:
 
 
 def in_compiled_code(function: Callable[..., Any]) -> Any:
-    """Decorate a typing function: it chooses what *function* means in compiled code.
+    """Decorate a typing function, which chooses the meaning of *function* in compiled code.
 
-    ``numba.extending.overload``, always inlined, and with annotations allowed.
+    This is ``numba.extending.overload``, always inlined, and with annotations allowed.
     """
     return overload(function, jit_options={"forceinline": True, **_OPTIONS}, strict=False)
 
 
 def operators_in_compiled_code(kind: type, instructions: dict[str, str]) -> None:
-    """Let compiled code apply operators of Python to two values of one type.
+    """Let compiled code apply Python's operators to two values of one type.
 
-    *kind* is the class of such types; *instructions* are LLVM's, by the operators' names.
+    *kind* is the class of such types; *instructions* are LLVM's, by the names of the operators.
     """
     for name, instruction in instructions.items():
         for symbol in (getattr(operator, name), getattr(operator, f"i{name.rstrip('_')}")):
@@ -244,13 +244,13 @@ def _elementwise(kind: type, instruction: str) -> Callable[..., Any]:
 
 
 def for_kernel(memory: np.recarray[Any, Any]) -> Any:
-    """The first of some records, as the argument of a kernel.
+    """Return the first of some records, as the argument of a kernel.
 
-    Compiled code takes a plain record 25 microseconds sooner than one with attributes.
+    Passing a plain record to compiled code is 25 microseconds faster than one with attributes.
     """
     return memory.view(np.dtype((np.void, memory.dtype)), np.ndarray)[0]
 
 
 def records(count: int, dtype: np.dtype[Any]) -> np.recarray[Any, Any]:
-    """Zeroed records; an element's fields are its attributes, compiled or not."""
+    """Return zeroed records; an element's fields are its attributes, compiled or not."""
     return np.zeros(count, dtype).view(np.recarray)

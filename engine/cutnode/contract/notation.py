@@ -1,10 +1,10 @@
-"""The texts of a game: its own functions for people, and a default for each that it leaves out.
+"""The texts of a game: its own functions for people, and a default for each one it leaves out.
 
-A game of rules alone has no text functions.  Its positions are then written by the board that it
-declares (see :mod:`cutnode.contract.cells`), or by their fields (``mine=5 theirs=0``), or as the
-moves played from the start, and its moves by the numbers that the rules give them.
+A game may define no text functions at all.  Its positions are then written as the board that it
+declares (see :mod:`cutnode.contract.cells`), or by their fields (``mine=5 theirs=0``), and read
+from these or from the moves played from the start; its moves are written as their numbers.
 
-All of the engine asks a :class:`Notation`, never the game's module.
+The engine calls a :class:`Notation`, never the game's module.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ FOR_PEOPLE = {
     "from_cells": ("contents", "mover", "start"),
     "describe": ("position", "value"),
 }
-"""The functions of plain Python that a game may define, and what they are given."""
+"""The functions that a game may define in plain Python, with their parameters."""
 
 T = TypeVar("T")
 
 SEEN_MOVES = 8
-"""So many moves are looked at for a piece of the player to move."""
+"""The moves searched for one that shows which pieces are the mover's."""
 
 MOVE_PATTERN = r"[^\s,]+"
-"""A move in a line of moves, as a regular expression, unless a game has its own."""
+"""The default regular expression for a move in a line of moves."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -91,9 +91,9 @@ class Notation:
         return cells.text(contents_of(position), self.mover(position))
 
     def mover(self, position: Any) -> str:
-        """Return the name of the player to move; "" where the game does not say.
+        """Return the name of the player to move; "" if the game does not say.
 
-        Without ``mover`` the board's players have the turns of ``turn``.
+        Without ``mover``, ``turn`` says which of the board's players it is.
         """
         if mover := self._own("mover"):
             return str(mover(position))
@@ -103,9 +103,9 @@ class Notation:
         return list(cells.players)[int(turn(position))]
 
     def player(self, position: Any) -> int | None:
-        """Return the player to move, 0 or 1; None where the game does not tell.
+        """Return the player to move, 0 or 1; None if the game does not say.
 
-        It is told by ``turn``, by ``mover``, or by whose pieces the moves bring to new cells.
+        ``turn`` or ``mover`` say so, or else whose pieces the moves bring to new cells.
         """
         cls = type(position)
         if defines(cls, "turn"):
@@ -126,14 +126,14 @@ class Notation:
         return None
 
     def draw(self, position: Any, **look: Unpack[Look]) -> str:
-        """Return the position as a person wants to see it: its board, or its fields."""
+        """Return a drawing of the position: its board, or its fields."""
         cells = board_of(type(position))
         if cells is None:
             return fields_text(position, "\n")
         return cells.draw(contents_of(position), self.caption(position), **look)
 
     def caption(self, position: Any) -> str:
-        """Return what there is to see beside the cells of the board: by default who is to move."""
+        """Return the text below the drawing of a board; by default it says who is to move."""
         if own := self._own("caption"):
             return str(own(position))
         cells = board_of(type(position))
@@ -141,9 +141,9 @@ class Notation:
         return f"{mover} to move" if mover else ""
 
     def parse_position(self, text: str, variant: str = "") -> Any:
-        """Read a position, the start without a text; :class:`PositionError` says what is wrong.
+        """Read a position; :class:`PositionError` says what is wrong with the text.
 
-        A game's own ``parse_position`` is given a text that is not blank.
+        A blank text is the start, without a call of the game's own ``parse_position``.
         """
         if not text.strip():
             return self.start(variant)
@@ -160,18 +160,18 @@ class Notation:
 
     @property
     def sets_up(self) -> bool:
-        """Whether the game makes a position of any board: it defines ``from_cells``."""
+        """Whether the game makes positions from boards: it defines ``from_cells``."""
         return self._own("from_cells") is not None
 
     def set_up(self, contents: list[int], mover: str, start: Any) -> Any:
         """Return the position with these contents of cells; :class:`PositionError` if none has.
 
-        *mover* is the name of who is to move, where players have names, and *start* the first
+        *mover* is the name of the player to move, where players have names; *start* is the first
         position of the variant.
         """
         from_cells = self._own("from_cells")
         if from_cells is None:
-            raise PositionError(f"{self.module.__name__} has no from_cells: write its position")
+            raise PositionError(f"{self.module.__name__} has no from_cells: give it as text")
         return coerce(_made(from_cells(contents, mover, start), self.module, "from_cells"))
 
     def move_text(self, position: Any, move: int) -> str:
@@ -190,12 +190,12 @@ class Notation:
         return known[text]
 
     def chance_text(self, position: Any, index: int) -> str:
-        """Return what an outcome of chance is, such as a roll of dice; else its number."""
+        """Return an outcome of chance in words, such as a roll of dice; by default its number."""
         own = self._own("chance_text")
         return str(own(position, index) if own else f"outcome {index + 1} of {chance(position)}")
 
     def describe(self, position: Any, value: float) -> str:
-        """Return a value in words, or nothing where the game has none and names no players."""
+        """Return a value in words; "" if the game has none and names no players."""
         if own := self._own("describe"):
             return str(own(position, value))
         cells = board_of(type(position))
@@ -213,7 +213,7 @@ class Notation:
         return f"{cells.players[winner]} {verb}{margin}"
 
     def _parse_fields(self, text: str, start: Any) -> Any:
-        """Read ``name=value ...`` for all fields; the rules have to accept the position."""
+        """Read ``name=value ...`` for all fields, and try the rules on the position."""
         names = _field_names(start)
         parts = re.split(rf"(?:^|\s+)({'|'.join(map(re.escape, names))})=", text)
         given = dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -237,31 +237,32 @@ class Notation:
 
 
 def _literal(name: str, text: str) -> Any:
-    """Read the value of a field as Python writes it; :class:`ValueError` if it is none."""
+    """Read the value of a field as a Python literal; :class:`ValueError` if it is not one."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         raise ValueError(
-            f"{name}={text} cannot be read: a field is a number, a text or a tuple of these; for "
-            f"others define position_text and parse_position"
+            f"{name}={text} cannot be read: a field must be a number, a text or a tuple of these; "
+            f"for others define position_text and parse_position"
         ) from None
 
 
 def _text(written: Any, module: ModuleType, name: str) -> str:
-    """Return what a game's function wrote; :class:`ContractError` if that is nothing."""
+    """Return the text that a game's function returned; :class:`ContractError` if it is None."""
     if written is None:
         raise ContractError(
-            f"{module.__name__}.{name} returns None, not a text (is a return missing?)"
+            f"{module.__name__}.{name} must return a text, got None (is a return missing?)"
         )
     return str(written)
 
 
 def _made(position: Any, module: ModuleType, name: str) -> Any:
-    """Return what a game's function read; :class:`GameError` if it is no position of the game."""
+    """Return the position that a game's function made; :class:`GameError` if it is not one."""
     if module_of(type(position)) is not module:
         missing = " (is a return missing?)" if position is None else ""
         raise GameError(
-            f"{module.__name__}.{name} returns {position!r}, not a position of the game{missing}"
+            f"{module.__name__}.{name} must return a position of the game, "
+            f"got {position!r}{missing}"
         )
     return position
 
@@ -272,9 +273,10 @@ def notation_of(cls: type) -> Notation:
 
 
 def play_texts(position: Any, moves: Iterable[str], text: str, *, what: str = "move") -> Any:
-    """Return the position after *moves*, each in the game's notation, of which *text* consists.
+    """Return the position after *moves*, each in the game's notation, which make up *text*.
 
-    :class:`PositionError` says which *what* of the text is wrong, and why.
+    :class:`PositionError` says which move of the text is wrong, and why; *what* is what the message
+    calls a move.
     """
     parse_move = notation_of(type(position)).parse_move
     for number, move in enumerate(moves, 1):
@@ -286,14 +288,14 @@ def play_texts(position: Any, moves: Iterable[str], text: str, *, what: str = "m
 
 
 def _drawn(position: Any) -> Any:
-    """Return the same position; ``str`` of its class gives the board now, if it gave nothing."""
+    """Return the same position; ``str`` gives its board now, unless its class has its own."""
     with contextlib.suppress(TypeError):  # a class of Python's own
         prints_board(type(position))
     return position
 
 
 def prints_board(cls: type[T]) -> type[T]:
-    """Let ``str`` of positions of a class give the board, unless the class has its own."""
+    """Let ``str`` of a class's positions give the board, unless the class has its own."""
     drawn: Any = cls
     if drawn.__str__ is object.__str__:
         drawn.__str__ = board_text
@@ -301,30 +303,30 @@ def prints_board(cls: type[T]) -> type[T]:
 
 
 def board_of(cls: type) -> Cells | None:
-    """Return the board that a game declares, if it does: ``CELLS`` and the rule ``cell``."""
+    """Return the board that a game declares by ``CELLS`` and ``cell``; None if it has none."""
     board = declared(cls, "CELLS")
     return board if isinstance(board, Cells) and defines(cls, "cell") else None
 
 
 def contents_of(position: Any) -> list[int]:
-    """Return what stands on each cell of the board."""
+    """Return the content of each cell of the board."""
     board = board_of(type(position))
     count = len(board.places) if board else 0
     return [_content(cell(position, index), index, board) for index in range(count)]
 
 
 def _content(content: Any, index: int, board: Any) -> int:
-    """Return the number of a content; :class:`ContractError` if the board has no such content."""
+    """Return a content as an ``int``; :class:`ContractError` if the board has no such content."""
     if not hasattr(content, "__index__") or not 0 <= content < len(board.contents):
         raise ContractError(
-            f"cell gives {content!r} for cell {index}; a content of CELLS is a number from 0 to "
-            f"{len(board.contents) - 1}"
+            f"cell must return the number of a content of CELLS, 0 to {len(board.contents) - 1}; "
+            f"got {content!r} for cell {index}"
         )
     return int(content)
 
 
 def board_text(position: Any, **look: Unpack[Look]) -> str:
-    """Return the position as a person sees it; a class with a ``str`` of its own has one look."""
+    """Return a drawing of the position, or its ``str`` if its class defines one."""
     cls: Any = type(position)
     if cls.__str__ in (board_text, object.__str__):
         return notation_of(cls).draw(position, **look)
@@ -332,7 +334,7 @@ def board_text(position: Any, **look: Unpack[Look]) -> str:
 
 
 def fields_text(position: Any, separator: str = " ") -> str:
-    """Return the fields by name, or the attributes; without any the position as Python shows it."""
+    """Return the fields by name, or else the attributes, or else the position's ``repr``."""
     try:
         names = _field_names(position)
     except PositionError:
@@ -350,18 +352,18 @@ def _field_names(position: Any) -> list[str]:
     if hasattr(position, "_fields"):
         return list(position._fields)
     raise PositionError(
-        f"positions of class {type(position).__name__} cannot be read: make it a NamedTuple or a "
-        f"dataclass, or define position_text and parse_position"
+        f"positions of class {type(position).__name__} cannot be read from text: make it a "
+        f"NamedTuple or a dataclass, or define position_text and parse_position"
     )
 
 
 def _first(cls: type) -> Any:
-    """Return ``cls()``; :class:`GameError` names the fields that have no default."""
+    """Return ``cls()``; :class:`GameError` names the fields without a default."""
     missing = [f for f in getattr(cls, "_fields", ()) if f not in cls._field_defaults]  # type: ignore[attr-defined]
     if missing:
         raise GameError(
-            f"{cls.__module__} has no start, and {cls.__name__}() is none: give "
-            f"{', '.join(missing)} a default, or define start(variant)"
+            f"{cls.__module__} has no start: give {', '.join(missing)} of {cls.__name__} a "
+            f"default, or define start(variant)"
         )
     try:
         return coerce(cls())
@@ -371,16 +373,16 @@ def _first(cls: type) -> Any:
 
 
 def _in_range(position: Any) -> Any:
-    """Return a position with fields of their types; :class:`PositionError` if they do not fit."""
+    """Return a position with fields of their types; :class:`PositionError` if one does not fit."""
     try:
         field_kinds(type(position))
-    except GameError:  # rules in plain Python have fields of all types
+    except GameError:  # fields of plain rules can be of any type
         return position
     return fitted(position)
 
 
 def _legal(position: Any) -> list[int]:
-    """Return the legal moves, as many as the rules say there are."""
+    """Return the legal moves as the rules list them, unchecked."""
     if outcome(position)[0] or chance(position) > 0:
         return []
     buffer = [0] * (game_constant(type(position), "MAX_MOVES", 256) + MOVES_ROOM)

@@ -1,4 +1,4 @@
-"""The display of positions and results in notebooks: a board, and beside it a table."""
+"""The display of positions and results in notebooks: a board, with a table to its right."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ ROW = (
 
 
 LABEL = 7
-"""So many characters of a line of a result, as text, are what the rest is called."""
+"""The width of the label that begins each line of a result's text."""
 
 
 class InNotebooks:
-    """A result: it has a position, and as text it is lines that begin with a label."""
+    """A result with a position; each line of its text begins with a label."""
 
     __slots__ = ()
 
@@ -38,18 +38,18 @@ class InNotebooks:
 
 
 def lines_html(text: str) -> str:
-    """A table of lines of text, the first characters of which are their label."""
+    """Return a table of lines of text, whose first characters are their labels."""
     rows = ((line[:LABEL].strip(), line[LABEL:]) for line in text.splitlines())
     return TABLE.format("".join(ROW.format(escape(name), escape(line)) for name, line in rows))
 
 
 def position_html(position: Any) -> str:
-    """A position as its game draws it."""
+    """Return a position as its game draws it."""
     return BOARD.format(escape(board(position)))
 
 
 def shows_board(position: P) -> P:
-    """Return the same position; notebooks show the board of its class, unless it says otherwise."""
+    """Return the same position; notebooks show its board unless its class has its own display."""
     cls: Any = type(position)
     if not hasattr(cls, "_repr_html_"):
         with contextlib.suppress(TypeError):  # a class of Python's own

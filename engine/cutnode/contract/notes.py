@@ -1,9 +1,9 @@
-"""Notes of a game on a text that it read, for whoever wrote the text.
+"""Notes of a game on a text that it read, for the person who wrote the text.
 
-A position that is read in another way than it is written, such as a FEN with stale castling
-rights, is no error.  The game calls :func:`note`, and whoever asked for the position tells it:
-the command line on standard error, a UCI engine by an ``info string``, the service in its answer
-(:func:`notes_to`).  Python gets a :class:`PositionWarning`.
+A position that is read differently from how it is written, such as a FEN with stale castling
+rights, is not an error.  The game calls :func:`note`, and the caller passes the note on: the
+command line on standard error, a UCI engine in an ``info string``, the service in its answer
+(:func:`notes_to`).  Python issues a :class:`PositionWarning`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", def
 
 
 def note(text: str) -> None:
-    """Tell a note to the innermost :func:`notes_to` block; outside of one, warn."""
+    """Pass a note to the innermost :func:`notes_to` block; outside one, issue a warning."""
     tell = _listener.get()
     if tell is None:
         warnings.warn(text, PositionWarning, stacklevel=2)
@@ -29,7 +29,7 @@ def note(text: str) -> None:
 
 @contextlib.contextmanager
 def notes_to(tell: Callable[[str], object]) -> Iterator[None]:
-    """Give each different note once to *tell*."""
+    """Pass each distinct note to *tell*, once."""
     told: set[str] = set()
 
     def once(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Keys for positions that have none: a number for each, so that no two share one."""
+"""Keys for positions that have none: a unique number for each position."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Hashable
 from typing import Any
 
 MOST_KNOWN = 500_000
-"""So many positions are remembered at a time."""
+"""The most positions that are remembered at a time."""
 
 
 class Numbering:
-    """Numbers, the same only for equal positions.
+    """A numbering in which only equal positions have the same number.
 
-    A number is never given twice, so it does no harm to forget which position had which,
-    unless positions can recur (*forgets* is false then).
+    A number is never given to two positions, so forgetting which position had which does no harm
+    unless positions can recur; *forgets* is False then.
     """
 
     def __init__(self, forgets: bool):
@@ -34,5 +34,5 @@ class Numbering:
 
 @functools.cache
 def numbering(cls: Any, forgets: bool) -> Numbering:
-    """The numbering of a class of positions."""
+    """Return the numbering of a class of positions."""
     return Numbering(forgets)

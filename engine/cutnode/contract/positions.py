@@ -1,9 +1,9 @@
-"""Positions as values: their compiled type, and how they rest in flat buffers.
+"""Positions as values: their compiled type, and how flat buffers store them.
 
-A position is an immutable ``NamedTuple`` whose fields are 64-bit scalars.  A search
-passes positions by value and parks the ones it will need later in an array of 64-bit
-words, ``width(position)`` words each, because array views and allocations inside a node
-cost more than the search itself.
+A position is an immutable ``NamedTuple`` whose fields are 64-bit scalars.  A search passes
+positions by value and stores those it will need later in an array of 64-bit words,
+``width(position)`` words each, because array views and allocations inside a node cost more than the
+search itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload_attribute
 
-from cutnode.contract import named_tuples as named_tuples  # what compiled code can do with them
+from cutnode.contract import named_tuples as named_tuples  # for what compiled code can do with them
 from cutnode.contract.bits import WORD, Bits
 from cutnode.contract.constants import Constant
 from cutnode.contract.dispatch import is_foreign, is_plain, no_position
@@ -43,12 +43,12 @@ _RANGES = {bool: (0, 1), Bits: (0, WORD), int: (-(1 << 63), (1 << 63) - 1)}
 
 @functools.cache
 def _fields(cls: Any) -> dict[str, Any]:
-    """The names and annotations of a position's fields; :class:`GameError` if unusable."""
+    """Return the names and annotations of a position's fields; :class:`GameError` if unusable."""
     if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
         if isinstance(cls, type) and is_foreign(cls):
             raise no_position(cls)
         raise GameError(
-            f"a position of compiled rules must be a NamedTuple, and {_annotation(cls)} is none: "
+            f"a position of compiled rules must be a NamedTuple, got a {_annotation(cls)}: write "
             f"class {_annotation(cls)}(NamedTuple)"
         )
     try:
@@ -62,24 +62,24 @@ def _fields(cls: Any) -> dict[str, Any]:
         if kind not in _SCALARS:
             raise GameError(
                 f"{cls.__qualname__}.{name} is annotated {_annotation(kind)}; "
-                f"a field of a compiled position is one of Bits, int, bool, float"
+                f"a field of a compiled position must be Bits, int, bool or float"
             )
     return fields
 
 
 def _annotation(kind: Any) -> str:
-    """An annotation as it was written, more or less."""
+    """Return an annotation, approximately as it was written."""
     return kind.__qualname__ if isinstance(kind, type) else str(kind)
 
 
 def field_kinds(cls: Any) -> tuple[Any, ...]:
-    """The annotations of a position's fields, each one of Bits, int, bool and float."""
+    """Return the annotations of a position's fields, each Bits, int, bool or float."""
     return tuple(_fields(cls).values())
 
 
 @functools.cache
 def position_type(cls: Any) -> types.Type:
-    """The compiled type of a position class, from its annotations."""
+    """Return the compiled type of a position class, from its annotations."""
     fields = _fields(cls)
     for name, value in constants_of(cls).items():
         _make_readable(name)
@@ -91,7 +91,7 @@ def position_type(cls: Any) -> types.Type:
 
 
 def constants_of(cls: type) -> dict[str, Any]:
-    """The constants of a position class: public attributes that are data, not fields."""
+    """Return the constants of a position class: public attributes that are data, not fields."""
     found = {}
     for base in reversed(cls.__mro__):
         for name, value in vars(base).items():
@@ -123,22 +123,22 @@ def _make_readable(name: str) -> None:
 
 @functools.cache
 def _array(cls: type, name: str) -> Constant:
-    """An array that is a constant of a position class, as compiled code reads it."""
+    """Return a constant array of a position class, as compiled code reads it."""
     return Constant(f"{cls.__module__}.{cls.__qualname__}.{name}", getattr(cls, name))
 
 
 def coerce(position: Any) -> Any:
-    """The same position with every field of exactly its annotated type (see :func:`fitted`).
+    """Return the position with every field of exactly its annotated type (see :func:`fitted`).
 
-    Positions of rules in plain Python are what they are.
+    Positions of plain rules are returned unchanged.
     """
     return position if is_plain(type(position)) else fitted(position)
 
 
 def fitted(position: Any) -> Any:
-    """The same position with every field of exactly its annotated type.
+    """Return the position with every field of exactly its annotated type.
 
-    :class:`PositionError` names a field whose value is of another type, or too large.
+    :class:`PositionError` names a field whose value has another type or is out of range.
     """
     cls: Any = type(position)
     fields = zip(_fields(cls).items(), position, strict=True)
@@ -146,7 +146,7 @@ def fitted(position: Any) -> Any:
 
 
 def _fitting(cls: type, name: str, kind: Any, value: Any) -> Any:
-    """The value of a field as its annotation says; :class:`PositionError` if it does not fit."""
+    """Return a value as the type of its field; :class:`PositionError` if it does not fit."""
     try:
         if kind is float:
             return float(value)
@@ -168,14 +168,14 @@ def _fitting(cls: type, name: str, kind: Any, value: Any) -> Any:
 def rebuild(position: Any, *fields: Any) -> Any:
     """Return a position of the same class as *position* with these *fields*, in order.
 
-    The way for rules to make positions when one file has several position classes (one
-    for each size of board); ``Position(...)`` does when there is only one.
+    Rules use it to make positions when one file has several position classes (one for each size
+    of board); if there is only one, ``Position(...)`` is enough.
     """
     return type(position)(*fields)
 
 
 def width(position: Any) -> int:
-    """The number of words that func:`pack` writes."""
+    """Return the number of words that :func:`pack` writes."""
     return len(position)
 
 
@@ -188,21 +188,21 @@ def pack(words: Any, index: int, position: Any) -> None:
 
 
 def unpack(words: Any, index: int, example: Any) -> Any:
-    """The position parked at *index*; *example* is any position of its class."""
+    """Return the position stored at *index*; *example* is any position of its class."""
     cls: Any = type(example)
     kinds = _fields(cls).values()
     return cls(*(_from_word(int(words[index + at]), kind) for at, kind in enumerate(kinds)))
 
 
 def words_each(cls: Any) -> int:
-    """Return how many words a position of a class takes where it is parked."""
+    """Return how many words a stored position of a class takes."""
     return 1 if is_plain(cls) else len(_fields(cls))
 
 
 class Packed(Sequence[Any]):
-    """Positions of one class, parked in an array: in Connect Four 16 bytes each.
+    """Positions of one class, stored in an array: in Connect Four 16 bytes each.
 
-    *words* are those of :func:`as_words`, *example* is any position of the class.  Slices share the
+    *words* come from :func:`as_words`; *example* is any position of the class.  Slices share the
     array.
     """
 
@@ -214,7 +214,7 @@ class Packed(Sequence[Any]):
 
     @classmethod
     def of(cls, positions: Sequence[Any]) -> Packed:
-        """Pack some positions, one at least."""
+        """Pack one or more positions."""
         return (
             positions if isinstance(positions, Packed) else cls(as_words(positions), positions[0])
         )
@@ -234,14 +234,14 @@ class Packed(Sequence[Any]):
             each = words_each(type(self.example))
             return Packed(self.words[start * each : max(start, end) * each], self.example)
         if not -len(self) <= index < len(self):
-            raise IndexError(f"there are {len(self)} positions, and no number {index}")
+            raise IndexError(f"index {index} is out of range for {len(self)} positions")
         index %= len(self)
         if isinstance(self.words, list):
             return self.words[index]
         return unpack(self.words, index * words_each(type(self.example)), self.example)
 
     def chosen(self, numbers: Any) -> Packed:
-        """The positions of these numbers."""
+        """Return the positions with these indices."""
         if isinstance(self.words, list):
             return Packed([self.words[number] for number in numbers], self.example)
         rows = self.words.reshape(len(self), words_each(type(self.example)))
@@ -249,23 +249,23 @@ class Packed(Sequence[Any]):
 
 
 def class_of_all(positions: Sequence[Any]) -> Any:
-    """The class of some positions; :class:`PositionError` if they are not of one."""
+    """Return the class of some positions; :class:`PositionError` if they have several."""
     if isinstance(positions, Packed):
         return type(positions.example)
     cls: Any = type(positions[0])
     for position in positions:
         if type(position) is not cls:
             raise PositionError(
-                f"positions of one batch are of one class, not {cls.__name__} "
+                f"positions of one batch must be of one class, got {cls.__name__} "
                 f"and {type(position).__name__}"
             )
     return cls
 
 
 def as_words(positions: Sequence[Any]) -> Any:
-    """Positions of one class, parked one after the other: an array of uint64.
+    """Return positions of one class, stored one after the other in an array of uint64.
 
-    Rules in plain Python take a list of positions.
+    For plain rules, return a list of the positions.
     """
     if isinstance(positions, Packed):
         return positions.words

@@ -1,9 +1,9 @@
-"""Four words at once: what a processor with vector registers does in one instruction.
+"""Four words at once, as a processor with vector registers handles them in one instruction.
 
-Rules that do the same along several lines (the four directions of a board, say) write it
-once for all: a :class:`Words` holds four words, and its operators work on each of them.
-Compiled, it is one vector register and portable (LLVM takes it apart where a processor has
-none); in plain Python it is a tuple.  Move generation of Othello is twice as fast for it.
+Rules that do the same along several lines (the four directions of a board, for instance) are
+written once for all: a :class:`Words` holds four words, and its operators work on each of them.
+Compiled, it is one vector register, and portable (LLVM splits it up for processors without them);
+in plain Python it is a tuple.  It makes move generation in Othello twice as fast.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from cutnode.contract.native import in_compiled_code, operators_in_compiled_code
 class Words(NamedTuple):
     """Four 64-bit words.
 
-    ``&``, ``|``, ``^``, ``~``, ``+``, ``-``, ``<<`` and ``>>`` work word by word, the last two by
-    0 to 63 bits, on words without a sign.
+    ``&``, ``|``, ``^``, ``~``, ``+``, ``-``, ``<<`` and ``>>`` work on each unsigned word; shifts
+    are by 0 to 63 bits.
     """
 
     first: int
@@ -73,42 +73,42 @@ _ALL = Words(WORD, WORD, WORD, WORD)
 
 
 def broadcast(word: int) -> Words:
-    """The same word four times."""
+    """Return the same word four times."""
     return Words(word, word, word, word)
 
 
 def load_words(array: Any, index: int) -> Words:
-    """The words ``array[index : index + 4]`` of a flat array, or constant, of uint64."""
+    """Return the words ``array[index : index + 4]`` of a flat array, or constant, of uint64."""
     return Words(*(int(array[index + at]) for at in range(4)))
 
 
 def words_of(words: Words) -> tuple[int, int, int, int]:
-    """The four words."""
+    """Return the four words as a tuple."""
     return words.first, words.second, words.third, words.fourth
 
 
 def shorts_of(words: Words) -> tuple[int, ...]:
-    """The sixteen numbers of 16 bits in the four words, without a sign, the lowest first."""
+    """Return the sixteen unsigned 16-bit numbers in the four words, the lowest first."""
     return tuple(word >> shift & 0xFFFF for word in words for shift in range(0, 64, 16))
 
 
 def union(words: Words) -> int:
-    """The bits that are set in any of the words."""
+    """Return the bits that are set in any of the words."""
     return words.first | words.second | words.third | words.fourth
 
 
 def common(words: Words) -> int:
-    """The bits that are set in each of the words."""
+    """Return the bits that are set in all of the words."""
     return words.first & words.second & words.third & words.fourth
 
 
 def nonzero(words: Words) -> Words:
-    """1 for each word that has a bit, 0 for the others."""
+    """Return 1 for each nonzero word, 0 for the others."""
     return _within_a_word(bool, words)
 
 
 def highest(words: Words) -> Words:
-    """The highest set bit of each word alone (0 for 0)."""
+    """Return the highest set bit of each word alone (0 for 0)."""
     return _each(lambda word: 1 << word.bit_length() >> 1, words)
 
 
@@ -202,7 +202,7 @@ def _shorts_of(typing: Any, words: Any) -> Any:
 
 
 def _reduction(name: str) -> Any:
-    """An intrinsic that makes one word of four."""
+    """Return an intrinsic that reduces four words to one."""
 
     @intrinsic
     def reduce(typing: Any, words: Any) -> Any:

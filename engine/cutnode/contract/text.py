@@ -10,7 +10,7 @@ from cutnode.contract.errors import PositionError
 LONGEST_QUOTE = 60
 
 CLOSE = 0.66
-"""The least likeness of a name that is suggested: one letter of three is wrong, or two of six."""
+"""The least similarity of a suggested name: one letter of three wrong, or two of six."""
 
 
 def is_board(text: str, symbols: str) -> bool:
@@ -21,8 +21,8 @@ def is_board(text: str, symbols: str) -> bool:
 def parse_board(text: str, width: int, height: int, symbols: str) -> list[str]:
     """Read rows separated by line ends or ``/``, the top row first, and return them.
 
-    Blanks are skipped, and so are rows of column numbers.  Letters may be large or small.
-    :class:`PositionError` names the row and column of what does not belong.
+    Blanks are skipped, and so are rows of column numbers.  Letters may be upper or lower case.
+    :class:`PositionError` names the row and column of a wrong symbol.
     """
     return parse_rows(text, [width] * height, symbols)
 
@@ -56,8 +56,8 @@ def parse_rows(text: str, lengths: list[int], symbols: str) -> list[str]:
 def nearest(text: str, names: Iterable[str], otherwise: str = "") -> str:
     """Return the end of a message about an unknown name.
 
-    The question whether one of *names* was meant, if one is close to *text*; else, after a
-    semicolon, *otherwise*, which lists what there is.
+    It asks whether one of *names* was meant, if one is close to *text*; otherwise it is a semicolon
+    and *otherwise*, which lists the known names.
     """
     by_lower = {name.lower(): name for name in names}
     near = difflib.get_close_matches(text.lower(), by_lower, n=1, cutoff=CLOSE)
@@ -67,11 +67,11 @@ def nearest(text: str, names: Iterable[str], otherwise: str = "") -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text as a message shows it: in quotes, and not all of a long one."""
+    """Return a text as a message shows it: in quotes, and cut off if it is long."""
     return repr(text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 3]}...")
 
 
 def draw_board(rows: list[str], footer: str = "") -> str:
-    """Return rows as lines with their cells apart, and a *footer* (column names) below."""
+    """Return rows as lines with blanks between cells, and a *footer* (column names) below."""
     lines = [" ".join(row) for row in rows]
     return "\n".join([*lines, footer] if footer else lines)

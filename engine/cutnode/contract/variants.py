@@ -1,8 +1,8 @@
-"""Position classes of a game that is played on boards of several sizes, or by several rules.
+"""Position classes for a game played on boards of several sizes, or by several sets of rules.
 
 The constants of a position class are compiled into the rules, so each variant is a class of its
-own.  A game writes the constants of a variant as a function, and :func:`variants` makes of it the
-class of any variant, when it is first asked for::
+own.  A game defines a function that returns the constants of a variant, and :func:`variants` turns
+it into one that returns the class of any variant, made when it is first needed::
 
     class Stones(NamedTuple): ...
 
@@ -13,7 +13,7 @@ class of any variant, when it is first asked for::
     Position = board(7, 6)
 
 ``board(8, 7)`` and ``board.of("8x7")`` are the class ``Position8x7``.  It can be imported from the
-game's module by this name (and so pickled, and its machine code found again): the game needs no
+game's module by this name (so it can be pickled, and its machine code cached): the game needs no
 ``__getattr__`` of its own.
 """
 
@@ -31,11 +31,11 @@ from cutnode.contract.text import quoted
 
 PREFIX = "Position"
 SPELLED = ((",", "__"), ("=", "_"), ("-", "_"))
-"""How class names spell what Python's names cannot have."""
+"""Replacements for characters that a class name cannot contain."""
 
 
 class Variants:
-    """The position classes of a game, made from the function that gives their constants."""
+    """The position classes of a game, made from the function that returns their constants."""
 
     def __init__(
         self, base: Any, usual: str, read: Callable[[str], Any], about: str, constants: Any
@@ -43,14 +43,14 @@ class Variants:
         self.base = base
         self.usual = usual
         self.about = about
-        """How variants are written, for people: words, a colon, and an example or two."""
+        """How people write variants: words, a colon, and an example or two."""
         self._read = read
         self._constants = constants
         self._class = functools.cache(self._make)
         functools.update_wrapper(self, constants)
 
     def __call__(self, *settings: Any) -> Any:
-        """Return the class of these settings; :class:`PositionError` if there is none."""
+        """Return the class for these settings; :class:`PositionError` if there is none."""
         return self._class(*settings)
 
     def of(self, variant: str) -> Any:
@@ -68,7 +68,7 @@ class Variants:
         return type(_class_name(variant), (base,), space)
 
     def named(self, name: str) -> Any:
-        """Return the class that has a name such as ``Position8x7``."""
+        """Return the class with a name such as ``Position8x7``."""
         if name.startswith(PREFIX):
             rest = name.removeprefix(PREFIX).replace("__", ",")
             for variant in dict.fromkeys(rest.replace("_", sign) for sign in "=-"):
@@ -84,13 +84,13 @@ class Variants:
 def variants(
     base: Any, *, usual: str, read: Callable[[str], Any], about: str = ""
 ) -> Callable[[Callable[..., dict[str, Any]]], Variants]:
-    """Make the position classes of a game from a function that gives the constants of one.
+    """Make the position classes of a game from a function that returns the constants of one.
 
-    *base* is the NamedTuple with the fields, or a function that makes one for boards of so many
-    ``WORDS`` (see :mod:`cutnode.contract.boards`); the constants hold the variant's own text as
-    ``VARIANT``.  *read* makes the function's arguments of such a text (one, or a tuple of them),
-    and raises :class:`PositionError` for others; *about* says to people how such texts are
-    written.
+    *base* is the NamedTuple with the fields, or a function that makes one for boards of ``WORDS``
+    words (see :mod:`cutnode.contract.boards`); the constants include the variant's own text as
+    ``VARIANT``.  *read* turns such a text into the function's argument (or a tuple of arguments)
+    and raises :class:`PositionError` for any other text; *about* tells people how to write such
+    texts.
     """
 
     def decorate(constants: Callable[..., dict[str, Any]]) -> Variants:
@@ -102,12 +102,12 @@ def variants(
 
 
 def variants_of(module: ModuleType) -> Variants | None:
-    """Return the variants that a game declares, if it does."""
+    """Return the variants that a game declares; None if it declares none."""
     return next((value for value in vars(module).values() if isinstance(value, Variants)), None)
 
 
 def board_size(text: str, *, example: str = "8x7") -> tuple[int, int]:
-    """Read a width and a height, as in ``8x7``."""
+    """Return the width and height in a text such as ``8x7``."""
     match = re.fullmatch(r"([0-9]{1,9})x([0-9]{1,9})", text)
     if not match:
         raise PositionError(

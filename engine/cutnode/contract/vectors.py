@@ -1,9 +1,9 @@
-"""Vectors of small numbers, the stuff of small networks.
+"""Vectors of 16-bit numbers, of which small networks are made.
 
-A :class:`Vectors` is a :class:`~cutnode.contract.constants.Constant` of two dimensions, a table of
-vectors of 16-bit numbers.  Compiled, these are vectors of LLVM (as many registers as they take),
-and ``+``, ``-`` and ``*`` work on all numbers of two at once; in plain Python they are arrays.
-The first layer of a network is the sum of the vectors of those inputs that are set::
+A :class:`Vectors` is a two-dimensional :class:`~cutnode.contract.constants.Constant`: a table of
+vectors of 16-bit numbers.  Compiled, they are LLVM vectors (in as many registers as they take), and
+``+``, ``-`` and ``*`` work on all numbers of two vectors at once; in plain Python they are arrays.
+The first layer of a network is the sum of the vectors of the inputs that are set::
 
     WEIGHTS = Vectors("game.network", np.load(...))
 
@@ -14,7 +14,7 @@ The first layer of a network is the sum of the vectors of those inputs that are 
             total = total + WEIGHTS[square]
         return dot(clip(total, 255), OUTPUT[0])
 
-Vectors that are data of a search lie at addresses: :func:`vectors_at`.
+Vectors that are data of a search are read from addresses: :func:`vectors_at`.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from cutnode.contract.native import in_compiled_code, operators_in_compiled_code
 class Vectors(Constant):
     """A table of vectors of 16-bit numbers, with a name.
 
-    *array* has two dimensions, of whole numbers within 16 bits with a sign.  :class:`GameError`
-    if it is no such array.
+    *array* is a two-dimensional array of integers that fit into signed 16 bits.
+    :class:`GameError` for any other array.
     """
 
     def __init__(self, name: str, array: Any):
         array = np.asarray(array)
         within = np.iinfo(np.int16)
         if array.ndim != 2 or array.dtype.kind not in "iu" or not array.size:
-            raise GameError(f"the vectors {name} are an array of two dimensions of whole numbers")
+            raise GameError(f"the vectors {name} must be a two-dimensional array of integers")
         if array.min() < within.min or array.max() > within.max:
-            raise GameError(f"the vectors {name} have numbers beyond {within.min}..{within.max}")
+            raise GameError(f"the vectors {name} must be from {within.min} to {within.max}")
         self.width: int = array.shape[1]
         super().__init__(name, array.astype(np.int16).ravel())
 
@@ -63,18 +63,18 @@ class Vectors(Constant):
 
 
 def clip(vector: Any, most: int) -> Any:
-    """A vector with each number within 0 and *most*."""
+    """Return a vector with each number limited to 0 to *most*."""
     return np.clip(vector, 0, most)
 
 
 def dot(vector: Any, other: Any) -> int:
-    """The sum of the products of the numbers of two vectors; it has 32 bits."""
+    """Return the dot product of two vectors; it has 32 bits."""
     return int(np.dot(vector.astype(np.int32), other.astype(np.int32)))
 
 
 @functools.cache
 def vectors_at(width: int) -> tuple[Callable[[int], Any], Callable[[int, Any], None]]:
-    """Functions that load a vector of *width* numbers from an address, and store one there."""
+    """Return functions that load a vector of *width* numbers from an address, and store one."""
 
     def memory(address: int) -> Any:
         return (ctypes.c_int16 * width).from_address(int(address))
@@ -127,7 +127,7 @@ def _typeof_vectors(vectors: Vectors, context: Any) -> types.Type:
 
 
 def _same(kind: _VectorType, builder: Any, number: Any) -> Any:
-    """A vector with the same number everywhere."""
+    """Return a vector with the same number everywhere."""
     i32 = ir.IntType(32)
     undefined = ir.Constant(_vector(kind), ir.Undefined)
     first = builder.insert_element(undefined, number, ir.Constant(i32, 0))
@@ -148,7 +148,7 @@ def _element(typing: Any, vectors: Any, index: Any) -> Any:
 
 
 def _loading(width: int) -> Any:
-    """An intrinsic that loads a vector of *width* numbers from an address."""
+    """Return an intrinsic that loads a vector of *width* numbers from an address."""
     kind = _VectorType(width)
 
     @intrinsic

@@ -1,14 +1,14 @@
 """The contract between a game and the engine.
 
 A **game** is one Python module: a position class and plain functions over it, the *verbs*.  The
-engine calls verbs and knows no game; a verb finds the game's function by the class of the position
-that it is given.  There is no registry, and a new game edits no other file.  A whole game::
+engine calls verbs and knows no game; a verb dispatches on the class of the position it is given.
+There is no registry, and adding a game changes no other file.  A whole game::
 
     from typing import NamedTuple
     from cutnode import compiled
 
     class Position(NamedTuple):
-        left: int = 21                      # Nim: one heap, take 1 to 3, who takes the last wins
+        left: int = 21                      # Nim: one heap, take 1 to 3, the last one wins
 
     @compiled
     def moves(position, buffer, at):
@@ -25,76 +25,78 @@ that it is given.  There is no registry, and a new game edits no other file.  A 
     def outcome(position):
         return position.left == 0, -1 if position.left == 0 else 0
 
-``cutnode check nim.py`` says whether a game keeps to the contract, and every command and function
-of the engine takes ``nim.py`` in place of a game's name.  All else has a default.
+``cutnode check nim.py`` tests a game against the contract, and every command and function of the
+engine accepts ``nim.py`` in place of a game's name.  Everything else has a default.
 
-**Compiled or plain.**  With ``@compiled`` before every verb the rules become part of machine code
-that is made for this game.  Without it they run as plain Python, slower and with the same answers;
-positions may then be any hashable, immutable objects.  A game is either the one or the other.
+**Compiled or plain.**  With ``@compiled`` before every verb, the rules are compiled into machine
+code specialised for this game.  Without it they run as plain Python, slower but with the same
+answers; positions may then be any hashable, immutable objects.  A game is either one or the other.
 
-**Positions** are immutable.  Compiled, they are ``NamedTuple`` s of scalars annotated ``Bits`` (an
-unsigned word of 64 bits), ``int`` (signed, 64 bits), ``bool`` or ``float``, and hold all that the
-future of the game depends on.  Class attributes that are numbers, tuples or arrays are constants:
-``position.WIDTH`` costs nothing.  Fields that ``Position(...)`` leaves out have their defaults.
-Boards of several sizes are several classes, made by :func:`cutnode.contract.variants.variants`.
+**Positions** are immutable.  In a compiled game they are ``NamedTuple`` s of scalars annotated
+``Bits`` (an unsigned 64-bit word), ``int`` (signed, 64 bits), ``bool`` or ``float``, and hold
+everything that the future of the game depends on.  Class attributes that are numbers, tuples or
+arrays are compile-time constants: reading ``position.WIDTH`` costs nothing.  Fields left out of
+``Position(...)`` take their defaults.  A game with boards of several sizes has a class for each,
+made by :func:`cutnode.contract.variants.variants`.
 
-**Bits and int** mix in rules as in Python, wherever 64 bits can say it: ``s & -s``,
-``s & (s - 1)``, ``s | 1 << 63``, comparisons.  ``&``, ``|`` and ``^`` give ``Bits``, sums and
-differences an ``int``, and so does ``s & 7``, a constant.  A variable that is ``Bits`` in one place
-and an ``int`` in another is refused, unless that is a constant from 0 on: write ``Bits(...)``.  A
-field of ``Bits`` takes ``Bits`` only.  ``1 << i`` is an ``int``, ``Bits(1) << i`` a word; what is
-shifted out of 64 bits is gone, and in plain Python it stays: mask it.  An index beyond the end of a
-constant is an error.
+**Bits and int** mix in rules as in Python, as far as 64 bits allow: ``s & -s``, ``s & (s - 1)``,
+``s | 1 << 63``, comparisons.  ``&``, ``|`` and ``^`` give ``Bits``; sums and differences give an
+``int``, and so does ``&`` with a constant, as in ``s & 7``.  A variable that is ``Bits`` in one
+place and an ``int`` in another is refused, unless the ``int`` is a constant of 0 or more: write
+``Bits(...)``.  A ``Bits`` field accepts only ``Bits``.  ``1 << i`` is an ``int``,
+``Bits(1) << i`` a word; compiled code drops what is shifted out of 64 bits and plain Python keeps
+it, so mask it.  An index beyond the end of a constant is an error.
 
-**Moves** are numbers in ``range(65535)`` of the game's own coding.
+**Moves** are numbers in ``range(65535)``, in the game's own encoding.
 
 **Values** are integers in ``range(-32000, 32001)`` from the point of view of the *mover*, the
 player whose turn it is.  The game's scale decides what perfect play means: if quicker wins score
-higher, the solver finds the quickest.  In games of chance values and estimates may be any numbers
-within these limits.
+higher, the solver finds the quickest.  In games of chance, values and estimates need not be
+integers, within the same limits.
 
-**Verbs** come in five groups, in this order below.  Those that a game does not define cost nothing.
+**Verbs** come in six groups, defined below in this order.  A verb that a game does not define
+costs nothing.
 
 =========== ======================================================================================
 core        ``moves play outcome key cell``: the rules
-solver      ``bounds endgame candidates forced order plies_left scout settled``: what makes a proof
-            short
+solver      ``bounds endgame candidates forced order plies_left scout settled``: shorter proofs
 heuristics  ``evaluate noisy check gain exchange pattern extension skip deviation features
-            planes opponent_planes adjust random_move random_result``: for searches that stop before
+            planes opponent_planes adjust random_move random_result``: searches that stop before
             the end of the game
 chance      ``turn free_move chance chance_outcome reversible recurrence drawn``: dice, extra turns
-            and positions that come back
+            and repeated positions
 symmetry    ``canonical canonical_move original_move``: equivalent positions
 tablebase   ``layer index position_at retreats retreat position_of``: all positions, numbered
 =========== ======================================================================================
 
-**For people** a game may define, in plain Python, what :mod:`cutnode.contract.notation` otherwise
-makes of the rest:
+**For people** a game may also define the following in plain Python;
+:mod:`cutnode.contract.notation` has the defaults:
 
 ``start(variant="")``
-    The first position of a variant (a board size, a rule set); by default ``Position()``, so all
-    fields need defaults.
+    The first position of a variant (a board size, a rule set); by default ``Position()``, so every
+    field needs a default.
 ``CELLS``, ``from_cells(contents, mover, start)``, ``mover(position)``, ``caption(position)``
-    The board, from which drawings and texts of positions follow: :mod:`cutnode.contract.cells`.
+    The board, from which the engine derives drawings and texts of positions:
+    :mod:`cutnode.contract.cells`.
 ``position_text(position)`` and ``parse_position(text, variant="")``
-    One line, and the way back; by default the board, or the fields by name.  Read are also the
-    moves played, one after the other (``MOVE_PATTERN``, a regular expression, is one of them).  No
-    text, or a blank one, is the start: ``parse_position`` is not called then.  A text that denotes
-    no legal position is a :class:`PositionError` that says what is wrong; what is read in another
-    way than it is written is told by :func:`cutnode.contract.notes.note`.  A file has a position on
-    each line, and comments after a ``;``, unless ``SEMICOLONS = True`` says that positions may
-    have some.
+    A position as one line of text, and back; by default the board, or the fields by name.  The
+    default also reads the moves played from the start (``MOVE_PATTERN``, a regular expression,
+    matches one of them).  An empty or blank text is the start: ``parse_position`` is not called
+    for it.  Raise :class:`PositionError`, which says what is wrong, for a text that denotes no
+    legal position; call :func:`cutnode.contract.notes.note` if a text is read differently from how
+    it is written.  In a file of positions each line has one, and a ``;`` begins a comment, unless
+    ``SEMICOLONS = True`` says that positions may contain semicolons.
 ``move_text(position, move)`` and ``parse_move(position, text)``
-    By default the number of the move, and the legal move that has a text.
+    By default the number of the move, and the legal move that has the given text.
 ``chance_text(position, index)``
     An outcome of chance in words, such as ``roll of 2``; by default ``outcome 3 of 5``.
 ``__str__`` of the position class
     By default the board, or the fields.
 ``record_text(start, moves, about)`` and ``parse_record(text)``
-    A whole game in the format in which its players keep them, whose files end in
-    ``RECORD_SUFFIX``, such as ``.pgn``: *moves* are texts from the position *start* on, and *about*
-    has the names of both ``players``, the ``date``, and the ``value`` for the first of them, None
-    if the game is not over.  The way back gives the first position as text, and the moves.
+    A whole game in the format its players use, in files that end in ``RECORD_SUFFIX``, such as
+    ``.pgn``: *moves* are the texts of the moves from the position *start*, and *about* holds the
+    names of both ``players``, the ``date``, and the ``value`` for the first of them, None if the
+    game is not over.  ``parse_record`` returns the first position as text, and the moves.
 ``describe(position, value)``
     A value in words ("first player wins in 3 moves"); by default who wins, if the board names the
     players, and by how much.
@@ -102,7 +104,7 @@ makes of the rest:
 **Constants** that a game may declare, as attributes of the module or of the position class:
 
 ``MAX_MOVES``, ``MAX_PLIES``
-    Most moves of any position, default 256, and the longest possible line of play,
+    The most moves in any position, default 256, and the most plies in any line of play,
     default 512.
 ``DECISIVE = True``
     Only who wins, and how soon, matters.  Then ``evaluate`` has a scale of its own, and a
@@ -115,32 +117,32 @@ makes of the rest:
     The variant of a position class, as a person writes it; ``""`` is the usual one.
 ``REPETITIONS``
     How often a position has to occur in a game for a draw (see :func:`reversible`), default 2.
-    A search takes the second time for it.
+    A search always counts the second occurrence as a draw.
 ``MAX_ACTIONS``
-    Most moves in a row that are free (see :func:`free_move`), default 4.
+    The most consecutive moves that can be free (see :func:`free_move`), default 4.
 ``PROFILE``
-    The numbers that were tuned for the search: ``"tactical"`` for games of captures and threats
-    that define ``gain``, or a dictionary of those that differ from the default, such as
-    ``{"order.depth": 3}`` where ``order`` takes long (see ``cutnode.kernels.profiles``).
+    The search parameters tuned for this game: ``"tactical"`` for games of captures and threats
+    that define ``gain``, or a dictionary of the parameters that differ from the default, such as
+    ``{"order.depth": 3}`` where ``order`` is slow (see ``cutnode.kernels.profiles``).
 ``VALUE_LIMIT``
-    No value is further from zero, and no estimate unless the game is ``DECISIVE``; default
-    32000.  The tighter the better: where a win is 1 and a loss -1, say so, and the solver
+    The largest absolute value, and the largest absolute estimate unless the game is ``DECISIVE``;
+    default 32000.  The tighter the better: where a win is 1 and a loss -1, say so, and the solver
     does not look for more than a win.  In games of chance a search prunes by it.
 ``UNIT``
-    An advantage that matters, as ``evaluate`` counts (in chess a pawn).  Without it a
+    An advantage that matters, on the scale of ``evaluate`` (in chess a pawn).  Without it a
     search does not prune by margins.
 ``FOCUS``
-    A search by proof numbers takes the difficulty of a position from N of its moves and an
-    eighth of all, default 1.  Say 3 where most of play is threats with few answers each: by one
-    answer alone, a long line of threats looks as near to a proof as a short one.  Of positions
-    that it has not searched it then counts no more answers either.
+    A proof-number search computes the numbers of a node from its first N open moves, and an eighth
+    of all open ones; N is 1 by default.  Say 3 where most of play is threats with few answers each:
+    judged by one answer alone, a long line of threats looks as near to a proof as a short one.
+    From 2 on, the disproof number of an unsearched position counts no more moves than these.
 ``LAYER_SIZES``
     A tuple or an array: how many indices each layer has (see :func:`index`).
 ``LAYER_NAMES``
     What people call the layers (``"KQvKR"``), a tuple of strings; by default their numbers.
 
 Compiled functions named ``evaluate_material`` and the like are further estimates, which commands
-know as ``material``.
+call ``material``.
 """
 
 from __future__ import annotations
@@ -152,17 +154,18 @@ from cutnode.contract.default_keys import key_of_fields
 from cutnode.contract.dispatch import MAX_VALUE, defines, derived, verb
 
 NO_MOVE = 65535
-"""Stands for no move where the number of a move is expected."""
+"""No move, where the number of a move is expected."""
 
 NO_INDEX = -1
-"""Of a position that is not in a tablebase: one is made of its moves, or its chances."""
+"""The index of a position that a tablebase does not hold: its value follows from its moves, or its
+chance outcomes."""
 
 MOVES_ROOM = NO_MOVE
-"""A stack of moves has so much room beyond ``MAX_MOVES``: a position with more moves is found
-out before they do harm."""
+"""The room that a stack of moves has beyond ``MAX_MOVES``, so that a position with more moves is
+detected before they do harm."""
 
 INFINITE = MAX_VALUE + 1
-"""Beyond every value: a bound that says nothing."""
+"""Beyond every value: a bound that excludes nothing."""
 
 
 # Core: the rules ----------------------------------------------------------------------
@@ -172,8 +175,9 @@ INFINITE = MAX_VALUE + 1
 def moves(position: Any, buffer: Any, at: int) -> int:
     """Write every legal move, once each, to ``buffer[at:]``; return the end.
 
-    Called at every position where the game continues and no chance decides, never at others.  It
-    must write one move at least, and not read the buffer, which is indexed like a list of ints.
+    Called at every position where the game is not over and chance does not decide, and at no other.
+    It must write at least one move and must not read the buffer, which is indexed like a list of
+    ints.  The end is the index after the last move.
 
     Example::
 
@@ -190,8 +194,8 @@ def moves(position: Any, buffer: Any, at: int) -> int:
 def play(position: Any, move: int) -> Any:
     """Return the position after a legal move.
 
-    Called for each move that is searched.  It must make a position of the same class, as the player
-    who moves next sees it.  ``position._replace(...)`` names only the fields that change.
+    Called for each move that is searched.  It must return a position of the same class, as the
+    player who moves next sees it.  ``position._replace(...)`` takes only the fields that change.
 
     Example::
 
@@ -217,13 +221,13 @@ def outcome(position: Any) -> tuple[bool, int]:
 
 @verb
 def key(position: Any) -> int:
-    """Return a word of 64 bits (``Bits``) that tells positions apart; default: a mix of all fields.
+    """Return a 64-bit word (``Bits``) that tells positions apart; default: a mix of all fields.
 
     Called where a position is looked up in a table.  Equal positions must have equal keys.  If
-    distinct positions always have distinct keys (an encoding that fits 64 bits), a search makes no
-    hash errors at all; a hash makes one with the odds that ``cutnode.kernels.table`` states.  What
-    does not fit is hashed word by word: ``mix(mix(Bits(first)) ^ Bits(second))`` with ``mix`` of
-    ``engine``.  The default does the one or the other (:mod:`cutnode.contract.default_keys`).
+    distinct positions always have distinct keys (an encoding that fits into 64 bits), a search
+    makes no hash errors at all; with a hash, ``cutnode.kernels.table`` states the odds of one.
+    Hash what does not fit word by word: ``mix(mix(Bits(first)) ^ Bits(second))``, with ``mix`` from
+    ``cutnode``.  The default does one or the other (:mod:`cutnode.contract.default_keys`).
 
     Example::
 
@@ -237,7 +241,7 @@ def key(position: Any) -> int:
 def cell(position: Any, index: int) -> int:
     """Return what stands on a cell of the board that the game declares as ``CELLS``; default 0.
 
-    Called for drawings and texts, by no search.  It must be the number of a content, as
+    Called for drawings and texts, never by a search.  It must return the number of a content, as
     :mod:`cutnode.contract.cells` explains.
 
     Example::
@@ -253,12 +257,12 @@ def cell(position: Any, index: int) -> int:
 
 @verb
 def bounds(position: Any, alpha: int, beta: int) -> tuple[int, int]:
-    """Return a proven interval for the value; default: the outcome if over, else no limits.
+    """Return proven bounds of the value, lower and upper; default: the outcome if over, else none.
 
-    Called at every position that a solver meets, finished ones included, so here is the place for
-    all that can be seen without search: finished games, wins at hand, best and worst results still
-    possible.  It must hold.  ``alpha < beta`` is the window in which the search is interested: a
-    game may skip a costly bound that would not decide it.
+    Called at every position that a solver meets, finished ones included, so this is the place for
+    everything that can be seen without search: finished games, immediate wins, the best and worst
+    results still possible.  The bounds must hold.  ``alpha < beta`` is the window of the search: a
+    game may skip a costly bound that would not cause a cutoff.
 
     Example::
 
@@ -276,9 +280,9 @@ def bounds(position: Any, alpha: int, beta: int) -> tuple[int, int]:
 def endgame(position: Any, alpha: int, beta: int) -> tuple[bool, int, int]:
     """Return whether the game solves a position itself, its value, and the nodes that took.
 
-    Called when :func:`bounds` left the value open; for code that knows how the last few moves of
-    this game go better than any search does, and for tables of endings.  The value must be exact
-    within ``alpha < beta``, and a bound beyond (fail-soft).  Default: it does not.
+    Called when :func:`bounds` left the value open; for code that solves the last few moves of this
+    game faster than the solver, and for endgame tables.  The value must be exact within
+    ``alpha < beta``, and a bound outside it (fail-soft).  Default: it does not.
 
     Example::
 
@@ -290,7 +294,7 @@ def endgame(position: Any, alpha: int, beta: int) -> tuple[bool, int, int]:
 
 @verb
 def candidates(position: Any, buffer: Any, at: int) -> int:
-    """Write moves as :func:`moves` does, of which one is surely a best one; default: all.
+    """Write moves as :func:`moves` does, at least one best move among them; default: all.
 
     Called when :func:`bounds` left the value open.  A solver searches no other move.
 
@@ -305,10 +309,10 @@ def candidates(position: Any, buffer: Any, at: int) -> int:
 
 @verb
 def forced(position: Any) -> int:
-    """Return the only candidate, if that is cheap to see, else ``NO_MOVE``; default ``NO_MOVE``.
+    """Return the only candidate if it is cheap to see, else ``NO_MOVE``; default ``NO_MOVE``.
 
-    Called when :func:`bounds` left the value open.  Forced moves are played at once, without a node
-    of their own.
+    Called when :func:`bounds` left the value open.  A solver plays a forced move at once, without
+    a node of its own.
 
     Example::
 
@@ -323,8 +327,8 @@ def order(position: Any, move: int, child: Any) -> int:
     """Return how promising a move looks: higher is searched earlier; default 0.
 
     Called for each move of a node, in solvers and in searches of limited depth (move ordering);
-    *child* is the position after the move.  It must be within plus or minus a million.  Of equal
-    moves the earlier generated comes first.
+    *child* is the position after the move.  The number must be between -1,000,000 and 1,000,000.
+    Of equal moves, the one generated first comes first.
 
     Example::
 
@@ -339,7 +343,7 @@ def plies_left(position: Any) -> int:
     """Return an upper bound on the plies until the game is over; default 1000: unknown.
 
     Called at the nodes of a solver, which leaves small subtrees to plain search; how many plies
-    these have depends on ``MAX_MOVES``, so let that be tight.
+    these have depends on ``MAX_MOVES``, so keep that tight.
 
     Example::
 
@@ -351,11 +355,11 @@ def plies_left(position: Any) -> int:
 
 @verb
 def scout(position: Any) -> int:
-    """Return the depth of a search by estimates that goes before a proof; default 0: none.
+    """Return the depth of a heuristic search that precedes a proof; default 0: none.
 
-    Called once, where a proof begins.  The search's score is the value that the solver asks for
-    first, and its moves are tried first.  It pays where ``evaluate`` foretells values well and a
-    proof takes millions of nodes.
+    Called once, where a proof begins.  The search's score is the first value that the solver tests,
+    and its moves are tried first.  It pays where ``evaluate`` predicts values well and a proof
+    takes millions of nodes.
 
     Example::
 
@@ -367,12 +371,12 @@ def scout(position: Any) -> int:
 
 @verb
 def settled(position: Any) -> tuple[int, int]:
-    """Return what of the value is decided already, and the key of what is left to play for.
+    """Return the part of the value already decided, and the key of what is left to play for.
 
     Called where a solver looks a position up; for games of points, such as seeds in stores or boxes
-    won.  Two positions with the same key must have values that differ as their settled parts do, so
-    only one of them has to be solved.  They are turned alike in the frame of :func:`canonical`.
-    Default: 0, and the key of the class of :func:`canonical`.
+    won.  The values of two positions with the same key must differ by exactly what their settled
+    parts do, so only one of them has to be solved.  Moves of both must have the same meaning in the
+    frame of :func:`canonical`.  Default: 0, and the key that :func:`canonical` returns.
 
     Example::
 
@@ -390,8 +394,8 @@ def settled(position: Any) -> tuple[int, int]:
 def evaluate(position: Any) -> int:
     """Return an estimate of the value for the mover; default 0.
 
-    Called at the leaves of a search (``static_eval``), of any position of an unfinished game, also
-    where chance has to decide.
+    Called at the leaves of a search (``static_eval``), for any position of an unfinished game,
+    including one where chance decides.
 
     Example::
 
@@ -403,11 +407,11 @@ def evaluate(position: Any) -> int:
 
 @verb
 def noisy(position: Any, buffer: Any, at: int) -> int:
-    """Write moves as :func:`moves` does, those that change estimates much; default: none.
+    """Write, as :func:`moves` does, the moves that change estimates much; default: none.
 
-    Called where a search would stop: it continues with these moves, captures, promotions or
-    threats, until the position is quiet (quiescence search).  Not moving on is always another
-    choice (stand pat).
+    Called where a search would stop: it continues with these moves (captures, promotions, threats)
+    until the position is quiet (quiescence search).  The mover may always decline them all (stand
+    pat).
 
     Example::
 
@@ -424,8 +428,9 @@ def noisy(position: Any, buffer: Any, at: int) -> int:
 def check(position: Any) -> bool:
     """Return whether the mover has to meet a threat at once, as in check; default False.
 
-    Called at every node (``in_check``).  An estimate says nothing there: a search that would stop
-    plays all moves, not only :func:`noisy` ones, and does not prune by margins or pass.
+    Called at every node (``in_check``).  A static estimate means nothing there: a search that would
+    stop plays all moves, not only :func:`noisy` ones, and uses neither margins nor null moves to
+    prune.
 
     Example::
 
@@ -437,10 +442,10 @@ def check(position: Any) -> bool:
 
 @verb
 def gain(position: Any, move: int) -> int:
-    """Return what a noisy move wins at first sight, in the unit of ``evaluate``; default 0.
+    """Return what a noisy move wins at first sight, on the scale of ``evaluate``; default 0.
 
-    Called for move ordering and for futility and delta pruning.  What it takes, say, before any
-    answer; 0 for a quiet move.
+    Called for move ordering and for futility and delta pruning.  For instance, the value of what
+    the move captures, before any reply; 0 for a quiet move.
 
     Example::
 
@@ -452,11 +457,11 @@ def gain(position: Any, move: int) -> int:
 
 @verb
 def exchange(position: Any, move: int, least: int) -> bool:
-    """Return whether a move wins *least* or more after the best answers on its square.
+    """Return whether a move wins *least* or more after the best replies on its square.
 
-    The static exchange evaluation (SEE) compared with a number, in the unit of ``evaluate``;
-    default: its :func:`gain`.  Called for noisy moves: losing ones are tried last, and
-    not at all in quiescence search.  It must say no to more than the gain.
+    The static exchange evaluation (SEE) compared with a threshold on the scale of ``evaluate``;
+    default: the :func:`gain` compared with it.  Called for noisy moves: losing ones are tried last,
+    and not at all in quiescence search.  It must return False if *least* is above the gain.
 
     Example::
 
@@ -468,10 +473,10 @@ def exchange(position: Any, move: int, least: int) -> bool:
 
 @verb
 def pattern(position: Any, move: int) -> int:
-    """Return what moves that do alike have in common, 0 to 1023; default: the move modulo 1024.
+    """Return a number, 0 to 1023, shared by moves that do alike; default: the move modulo 1024.
 
-    Such as which piece goes where.  Called for move ordering: if a game defines it, a search learns
-    which move is good after which (continuation history).
+    It says which piece goes where, for instance.  Called for move ordering: if a game defines it, a
+    search learns which move is good after which (continuation history).
 
     Example::
 
@@ -483,10 +488,10 @@ def pattern(position: Any, move: int) -> int:
 
 @verb
 def extension(position: Any, move: int, child: Any) -> int:
-    """Return the plies by which a search goes deeper after a move; default 0.
+    """Return the plies by which to extend the search after a move; default 0.
 
-    Called for each move that is searched.  1 after moves that leave little choice (a check, a
-    threat to win at once), so that they do not push what matters beyond the horizon.
+    Called for each move that is searched.  Return 1 after moves that leave little choice (a check,
+    a threat to win at once), so that they do not push what matters beyond the horizon.
 
     Example::
 
@@ -498,11 +503,11 @@ def extension(position: Any, move: int, child: Any) -> int:
 
 @verb
 def skip(position: Any) -> tuple[bool, Any]:
-    """Return whether a turn may be passed to test a position, and the position after that.
+    """Return whether the search may try a null move, and the position after it.
 
-    Called before the moves of a node are searched.  The test (a null move) assumes that having to
+    Called before the moves of a node are searched.  The null move, a pass, assumes that having to
     move is no handicap: if even a pass is good enough, so is the best move.  Where that is wrong
-    (zugzwang) a game must say no.  Default: it may not be passed.
+    (zugzwang), return False.  Default: no null move.
 
     Example::
 
@@ -515,11 +520,12 @@ def skip(position: Any) -> tuple[bool, Any]:
 
 @verb
 def deviation(position: Any, deep: int, shallow: int) -> float:
-    """Return how far the scores at two depths are apart (standard deviation); default 0: unknown.
+    """Return the standard deviation between the scores at two depths; default 0: unknown.
 
-    The depths are plies, *deep* more than *shallow* and both odd or both even; the unit is that
-    of ``evaluate``.  Called before the moves of a node are searched: a search of *shallow* plies
-    then tells what one of *deep* plies would (ProbCut).  ``cutnode lab deviation`` measures it.
+    The depths are in plies, *deep* greater than *shallow* and both odd or both even; the deviation
+    is on the scale of ``evaluate``.  Called before the moves of a node are searched: a search of
+    *shallow* plies then predicts the score of one of *deep* plies (ProbCut).
+    ``cutnode lab deviation`` measures it.
 
     Example::
 
@@ -531,11 +537,11 @@ def deviation(position: Any, deep: int, shallow: int) -> float:
 
 @verb
 def features(position: Any) -> tuple[float, ...]:
-    """Return what the mover and the other have, twelve numbers of 0 or more; default: all 0.
+    """Return what the mover and the opponent have, twelve numbers of 0 or more; default: all 0.
 
-    Called at the leaves of a search with an evaluation of optionality, which weighs them.  For each
-    of ``cutnode.kernels.optionality.FEATURES`` (move count, build options, material, territory,
-    resources, threat) how much the mover has, and then how much the other has.
+    Called at the leaves of a search that evaluates by :class:`~cutnode.Optionality`, which weighs
+    them.  For each of ``cutnode.kernels.optionality.FEATURES`` (move count, build options,
+    material, territory, resources, threat): how much the mover has, then how much the opponent has.
 
     Example::
 
@@ -547,11 +553,12 @@ def features(position: Any) -> tuple[float, ...]:
 
 @verb
 def planes(position: Any) -> tuple[int, ...]:
-    """Return words whose bits a learned network sees, as many for each position; default: none.
+    """Return words whose bits are the inputs of a learned network; default: none.
 
-    Called at the leaves of a search that estimates with one.  They show the position as the mover
-    sees it, and of two consecutive positions of one player few bits should differ.  Without them
-    a network reads the bitboards that the position has.
+    Called at the leaves of a search that evaluates with a network.  The number of words must be the
+    same for every position.  They show the position as the mover sees it, and few bits should
+    differ between consecutive positions of one player.  Without them a network reads the
+    position's bitboards.
 
     Example::
 
@@ -563,9 +570,9 @@ def planes(position: Any) -> tuple[int, ...]:
 
 @verb
 def opponent_planes(position: Any) -> tuple[int, ...]:
-    """Return the words of :func:`planes` as the other player has them; default: none.
+    """Return the words of :func:`planes` as the opponent sees them; default: none.
 
-    A game that defines it is learned by networks with an accumulator for each of the two views.
+    The networks of a game that defines it have an accumulator for each of the two views.
 
     Example::
 
@@ -579,9 +586,9 @@ def opponent_planes(position: Any) -> tuple[int, ...]:
 def adjust(position: Any, score: int) -> int:
     """Return a learned score, corrected by what the game knows better; default: the score.
 
-    Called with each score of learned weights, unless the game's :func:`evaluate` is a part of it.
-    Games that weights were learned from may end before rare positions come up: those that are
-    likely drawn whatever a player is ahead, or where a win takes a plan.
+    Called with each score from learned weights, unless the game's :func:`evaluate` is part of it.
+    The games from which weights were learned may end before rare positions come up: likely draws
+    however far a player is ahead, or wins that take a plan.
 
     Example::
 
@@ -593,10 +600,10 @@ def adjust(position: Any, score: int) -> int:
 
 @verb
 def random_move(position: Any, word: int) -> int:
-    """Return a legal move drawn by a random word of 64 bits; default ``NO_MOVE``: list them.
+    """Return a legal move drawn by a random 64-bit word; default ``NO_MOVE``: list the moves.
 
-    Called at every ply of random play (Monte Carlo tree search), where :func:`moves` would be.  All
-    moves must be equally likely.  It pays where to list all moves takes longer than to count them:
+    Called instead of :func:`moves` at every ply of a playout (Monte Carlo tree search).  All moves
+    must be equally likely.  It pays where listing the moves takes longer than counting them:
     ``cutnode.contract.bits`` has what a bitboard needs.
 
     Example::
@@ -609,30 +616,30 @@ def random_move(position: Any, word: int) -> int:
 
 @verb
 def random_result(position: Any, word: int) -> int:
-    """Return the value that a game played at random to its end has; default: it is played.
+    """Return the value at the end of a random playout, for the mover; default: play it out.
 
-    Called for random play (Monte Carlo tree search) from a position where the game is not over, and
-    a move may not be by chance.  All moves are equally likely at every ply, and *word* is a random
-    word of 64 bits.  The value is that for the mover.  It pays where the end of such a game can be
-    drawn at once: in Hex, where the order of moves does not matter and somebody always wins,
-    half of the empty cells are drawn.
+    Called for playouts (Monte Carlo tree search) from positions where the game is not over and
+    chance does not decide.  The result must be distributed as if all moves were equally likely at
+    every ply; *word* is a random 64-bit word.  It pays where the end of such a game can be drawn at
+    once: in Hex, where the order of moves does not matter and somebody always wins, draw half of
+    the empty cells.
 
     Example::
 
-        def random_result(position, word):  # whoever takes the last of some stones, one by one
+        def random_result(position, word):  # stones are taken one by one, the last one wins
             return 1 if position.left & 1 else -1
     """
     return 0
 
 
-# Chance: dice, extra turns and positions that come back ----------------------------------
+# Chance: dice, extra turns and repeated positions ----------------------------------------
 
 
 @verb
 def turn(position: Any) -> int:
     """Return the player to move, 0 or 1; default: the players alternate.
 
-    Called after every move of games that define it: those in which a player can move again (extra
+    Called after every move of games that define it.  Define it if a player can move again (extra
     turns, turns of several actions).  A pass is a move like any other and needs no ``turn``.
 
     Example::
@@ -650,7 +657,10 @@ def moves_again(cls: type) -> Callable[..., Any]:
 
 
 def same_turn(cls: type, otherwise: bool) -> Callable[..., Any]:
-    """Return what compares the movers of two positions; *otherwise* where moves alternate."""
+    """Return a function that compares the movers of two positions.
+
+    It returns *otherwise* where the players alternate.
+    """
     if defines(cls, "turn"):
         return lambda position, child: turn(position) == turn(child)
     return lambda position, child: otherwise
@@ -661,8 +671,8 @@ def free_move(position: Any, move: int, child: Any) -> bool:
     """Return whether a move costs no depth; default: if the mover moves again.
 
     Called for each move that is searched.  A search counts depth in turns, so a turn of several
-    actions is one ply, and a game may say that a pass is none.  ``MAX_ACTIONS`` free moves in a
-    row, no more, are free.
+    actions is one ply, and a game may say that a pass costs none.  At most ``MAX_ACTIONS``
+    consecutive moves are free.
 
     Example::
 
@@ -674,9 +684,9 @@ def free_move(position: Any, move: int, child: Any) -> bool:
 
 @verb
 def chance(position: Any) -> int:
-    """Return how many outcomes a chance event has here (dice, cards); default 0: none.
+    """Return how many outcomes a chance event has here (dice, cards); default 0: no event.
 
-    Called at every position of an unfinished game.  At a position with outcomes nobody moves;
+    Called at every position of an unfinished game.  Where there are outcomes nobody moves:
     :func:`moves` is not called.
 
     Example::
@@ -691,7 +701,7 @@ def chance(position: Any) -> int:
 def chance_outcome(position: Any, index: int) -> tuple[float, Any]:
     """Return the probability of outcome *index*, and the position after it.
 
-    Called for each outcome; the probabilities must sum to one.  The mover stays the same unless the
+    Called for each outcome; the probabilities must sum to 1.  The mover stays the same unless the
     game defines :func:`turn`.
 
     Example::
@@ -706,9 +716,9 @@ def chance_outcome(position: Any, index: int) -> tuple[float, Any]:
 def reversible(position: Any, child: Any) -> bool:
     """Return whether play can come back to *position* after *child*; default False.
 
-    Called after every move.  Games in which positions recur must say so here; a position that
-    repeats one of the line of play, with only reversible steps between, is a draw (value 0).  In a
-    game that is played it has to occur ``REPETITIONS`` times.
+    Called after every move.  A game in which positions recur must define it.  In a search, a
+    position that repeats an earlier one in the line of play, with only reversible moves between
+    them, is a draw (value 0); in an actual game it has to occur ``REPETITIONS`` times.
 
     Example::
 
@@ -720,10 +730,10 @@ def reversible(position: Any, child: Any) -> bool:
 
 @verb
 def recurrence(position: Any) -> int:
-    """Return the word by which a repetition is known; default: the ``key``.
+    """Return the word that identifies a position for repetitions; default: the ``key``.
 
-    Called in games with :func:`reversible` moves; for positions that hold what changes while they
-    recur, such as a clock.
+    Called in games with :func:`reversible` moves.  Define it if positions have fields that change
+    between repetitions, such as a move clock.
 
     Example::
 
@@ -737,9 +747,9 @@ def recurrence(position: Any) -> int:
 def drawn(position: Any) -> bool:
     """Return whether a rule ends the game as a draw although there are moves; default False.
 
-    Called after :func:`outcome`, at all but the first position of a search: too many moves without
-    progress, say, or pieces that cannot win.  Counting (perft) continues there, and so does a
-    search that is asked for a move.
+    Called after :func:`outcome`, at all but the first position of a search.  Such rules concern,
+    for instance, too many moves without progress, or too few pieces to win.  Counting (perft)
+    continues there, and a search from there still finds a move.
 
     Example::
 
@@ -754,11 +764,11 @@ def drawn(position: Any) -> bool:
 
 @verb
 def canonical(position: Any) -> tuple[int, int]:
-    """Return the key of a class of equivalent positions, and how this one is turned in it.
+    """Return the key of a class of equivalent positions, and the symmetry to its frame.
 
     Called where a position is looked up in a table.  Positions with the same canonical key must
-    have the same value.  The second number is the game's own code for the symmetry that takes this
-    position to its class's frame; 0 means none.  Default: ``key(position), 0``.
+    have the same value.  The second number is the game's own code for the symmetry that maps this
+    position to the frame of its class; 0 means the identity.  Default: ``key(position), 0``.
 
     Example::
 
@@ -771,7 +781,7 @@ def canonical(position: Any) -> tuple[int, int]:
 
 @verb
 def canonical_move(position: Any, move: int, symmetry: int) -> int:
-    """Return a move of this position as seen in the canonical frame; default: unchanged.
+    """Return a move of this position as seen in the canonical frame; default: the move.
 
     Called where a move is stored in a table.
 
@@ -785,10 +795,10 @@ def canonical_move(position: Any, move: int, symmetry: int) -> int:
 
 @verb
 def original_move(position: Any, move: int, symmetry: int) -> int:
-    """Return the inverse of :func:`canonical_move`; default: the same once more.
+    """Return the inverse of :func:`canonical_move`; default: :func:`canonical_move` itself.
 
-    Called where a move is read from a table (hash move).  Mirror images and half turns are their
-    own inverses; games that turn boards by a quarter must define it.
+    Called where a move is read from a table (hash move).  Reflections and half turns are their own
+    inverses; games whose symmetries include quarter turns must define it.
 
     Example::
 
@@ -803,12 +813,13 @@ def original_move(position: Any, move: int, symmetry: int) -> int:
 
 @verb
 def layer(position: Any) -> int:
-    """Return the layer of a position: what never comes back along play; default 0.
+    """Return the layer of a position, a number that play never increases; default 0.
 
-    Called for positions in a tablebase.  Men on the board, say, or pieces still to bear off: no
-    move and no outcome of chance may lead to a layer of a greater number.  A tablebase is built
-    layer by layer, from 0 on, and needs the memory of its largest layer.  A
-    position without an index may be in none: of more men than are numbered, its layer is -1, say.
+    Called for positions in a tablebase.  It may count the men on the board, or the pieces still to
+    bear off: no move and no outcome of chance may lead to a layer with a greater number.  A
+    tablebase is built layer by layer, from 0 up, and needs the memory of its largest layer.  A
+    position without an index may be in no layer: return -1, for instance, if it has more men than
+    the game numbers.
 
     Example::
 
@@ -822,15 +833,15 @@ def layer(position: Any) -> int:
 def index(position: Any) -> int:
     """Return the number of a position in its layer, in ``range(LAYER_SIZES[layer])``.
 
-    Called for positions that go on (``outcome``); a game that defines it also defines
-    :func:`position_at` and ``LAYER_SIZES``.  Equivalent positions have the same index.  It is
-    ``NO_INDEX`` (-1) of positions whose value is left to the next ply: after the dice are thrown,
-    say, or where a king can be taken.  Each of *their* moves and chances has to lead to a position
-    with an index, or to one where the game is over; or a move wins at once, which is listed before
-    those that do not.
+    Called for positions where the game is not over (``outcome``); a game that defines it also
+    defines :func:`position_at` and ``LAYER_SIZES``.  Equivalent positions have the same index.
+    Return ``NO_INDEX`` (-1) for positions whose value is left to the next ply: after the dice are
+    thrown, for instance, or where a king can be taken.  Each move and chance outcome of such a
+    position must lead to a position with an index, or to one where the game is over; or else a move
+    wins at once, and is listed before the moves that do not.
 
-    In games of chance that can go round, values are found in fewer sweeps if play mostly leads to
-    smaller indices.  Default: positions have none, and those that can be reached are enumerated.
+    In games of chance with cycles, values are found in fewer sweeps if play mostly leads to smaller
+    indices.  Default: positions have no index, and the reachable ones are enumerated.
 
     Example::
 
@@ -845,8 +856,8 @@ def position_at(example: Any, layer: int, index: int) -> Any:
     """Return a position that has an index in a layer: the inverse of :func:`index`.
 
     Called for every index of a layer.  *example* is any position of the class.  An index may be a
-    hole, such as one that puts two men on a cell: then it returns any position of the class that
-    has another index, or ``NO_INDEX``.
+    hole, such as one that would put two men on a cell: return any position of the class that has
+    another index, or ``NO_INDEX``.
 
     Example::
 
@@ -860,12 +871,11 @@ def position_at(example: Any, layer: int, index: int) -> Any:
 def retreats(position: Any, buffer: Any, at: int) -> int:
     """Write a number for every move that can have led here in the same layer; return the end.
 
-    Called for positions with an :func:`index`, where retrograde analysis goes backwards.  The
+    Called for positions with an :func:`index`, where retrograde analysis works backwards.  The
     numbers, at most ``MAX_MOVES``, are the game's own code for what :func:`retreat` takes back.
-    The positions that it returns have to be those with an index, in the same layer and not over,
-    from which a legal move leads here; equivalent ones count as the same, and those without an
-    index and those that are over are passed over.  Default: unknown, and moves are only looked at
-    forwards.
+    The positions that it returns must be all those in the same layer, with an index and not over,
+    from which a legal move leads here.  Equivalent positions count as one; any without an index,
+    or where the game is over, are skipped.  Default: unknown, and the analysis only looks forwards.
 
     Example::
 
@@ -881,9 +891,9 @@ def retreats(position: Any, buffer: Any, at: int) -> int:
 
 @verb
 def retreat(position: Any, number: int) -> Any:
-    """Return the position before, for a number of :func:`retreats`.
+    """Return the predecessor of a position, for a number from :func:`retreats`.
 
-    It may be one that is over, or that is no legal position and whose index is ``NO_INDEX``.
+    The game may be over there, or it may be an illegal position whose index is ``NO_INDEX``.
 
     Example::
 
@@ -895,10 +905,11 @@ def retreat(position: Any, number: int) -> Any:
 
 @verb
 def position_of(example: Any, word: int) -> Any:
-    """Return a position whose class of :func:`canonical` has a key.
+    """Return a position whose key by :func:`canonical` is *word*.
 
-    Called where a tablebase enumerates positions, if the game defines it: then it keeps 8 bytes of
-    each, and else the fields of the position as well.  *example* is any position of the class.
+    Called where a tablebase enumerates positions.  If the game defines it, the tablebase keeps
+    8 bytes for each position, otherwise its fields as well.  *example* is any position of the
+    class.
 
     Example::
 

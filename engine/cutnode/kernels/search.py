@@ -519,10 +519,7 @@ def search_node(
     search: SearchMemory,
     table: Words,
 ) -> int:
-    """Return the score of a position within a window (see the module's docstring).
-
-    *word* is the position's address in the table.
-    """
+    """Return the score of a position within a window; *word* is its address in the table."""
     alpha, beta, depth, ply, steps, actions, top, previous = node
 
     # Step 1. At the horizon, estimate, or continue with noisy moves.

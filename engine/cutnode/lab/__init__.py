@@ -1,7 +1,7 @@
-"""The laboratory: measurements of what each technique of the search saves.
+"""The laboratory: experiments that measure what each search technique saves.
 
-Each experiment is a module with one function that returns a :class:`Study`, a table of
-figures with all that is needed to repeat it.
+Each experiment is a module with one function that returns a :class:`Study`: a table of
+figures, with everything needed to repeat the experiment.
 """
 
 from cutnode.lab.files import read_study, write_study

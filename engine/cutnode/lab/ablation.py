@@ -1,10 +1,10 @@
-"""The nodes that each technique of the search saves: added in turn, and taken from all of them.
+"""An ablation study: the nodes that each search technique saves.
 
-The first rows are the plain references, minimax and textbook alpha-beta.  ``search`` is the
-compiled search with no technique on: alpha-beta as well, with the machinery for the others
-and an order of its own among equal moves.  Each ``+`` row has one technique more than the
-row above it; the last of them has all.  Each ``-`` row has all but one (and those that
-need it).
+The first rows are the references, plain minimax and textbook alpha-beta.  ``search`` is the
+compiled search with every technique off: also alpha-beta, but with the machinery of the
+techniques and its own order among equal moves.  Each ``+`` row adds one technique to the row
+above it, and the last ``+`` row has all of them.  Each ``-`` row has all techniques but one (and
+the techniques that need that one).
 """
 
 from __future__ import annotations
@@ -50,30 +50,28 @@ from cutnode.lab.statistics import geometric_mean_ratio, share, wilcoxon
 from cutnode.lab.study import Column, Progress, Study, no_progress
 
 IDLE = "did not act"
-"""The effect of a technique that changed nothing."""
+"""The word for a technique that changed nothing."""
 
 TREE = ("nodes", "leaves", "cutoffs", "first_cutoffs", "value", "move")
-"""The figures of samples that differ if trees do."""
+"""The figures of a sample that show whether two search trees differ."""
 
 COLUMNS = (
-    Column("step", "what is on: + adds a technique to the row above, - takes one from all"),
-    Column("nodes", "positions visited, all positions together", ",d"),
-    Column("effect", f"{IDLE}: every position has the same counts, value and move without it"),
+    Column("step", "techniques: + adds one to the row above, - removes one from the full set"),
+    Column("nodes", "nodes visited, summed over positions", ",d"),
+    Column("effect", f"{IDLE}: same counts, value and move without the technique, everywhere"),
     FIGURES["seconds"],
-    Column("gain", "times fewer nodes than without this technique", ",.2f", interval=True),
-    Column("p", "chance of such a gain if the technique did nothing (signed-rank test)", ".2g"),
-    Column("fewer", "times fewer nodes than alpha-beta", ",.2f", interval=True),
-    Column("faster", "times less CPU time than alpha-beta", ",.2f", interval=True, timed=True),
+    Column("gain", "nodes without this technique / nodes with it", ",.2f", interval=True),
+    Column("p", "p-value of the gain (Wilcoxon signed-rank test; H0: no effect)", ".2g"),
+    Column("fewer", "alpha-beta's nodes / nodes", ",.2f", interval=True),
+    Column("faster", "alpha-beta's CPU time / CPU time", ",.2f", interval=True, timed=True),
     Column("value", "share of positions with the exact value at this depth", ".0%", interval=True),
-    Column(
-        "move", "share of positions with a move that is best at this depth", ".0%", interval=True
-    ),
+    Column("move", "share of positions with a best move at this depth", ".0%", interval=True),
     FIGURES["ebf"],
     FIGURES["first"],
     FIGURES["rate"],
     FIGURES["runs"],
     FIGURES["spread"],
-    Column("kind", "exact techniques never change a value, selective ones may"),
+    Column("kind", "exact (never changes a value) or selective (may change it)"),
 )
 
 COLOURS = {
@@ -84,7 +82,7 @@ COLOURS = {
 }
 
 MINIMAX_PART = 4
-"""Minimax is there for comparison, and gets so small a part of the nodes that a row may take."""
+"""The divisor of the node limit for minimax, which is only a reference."""
 
 Row = dict[str, Any]
 
@@ -96,10 +94,10 @@ def ablation(
     progress: Progress = no_progress,
     **options: Unpack[ExperimentOptions],
 ) -> Study:
-    """Search positions with more and more techniques, and with all but one.
+    """Search positions while adding techniques one by one, then with all but one.
 
-    Of several positions, gains are geometric means of what each of them gains.  A row that would
-    take more nodes than *most_nodes* is left empty, except that minimax goes as deep as that
+    With several positions, a gain is the geometric mean over them.  A row that would take more
+    nodes than *most_nodes* is left empty; minimax is searched as deep as its part of that limit
     allows.
     """
     experiment = plan(positions, depth, **options)
@@ -119,14 +117,14 @@ def ablation(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A row of the table, and the techniques of its searches."""
+    """A row of the table: its name and the techniques of its searches."""
 
     name: str
     techniques: frozenset[str]
 
     @property
     def technique(self) -> str:
-        """The technique that it adds or takes."""
+        """The technique that this step adds or removes."""
         return self.name[2:]
 
 
@@ -143,7 +141,7 @@ def _steps(experiment: Experiment) -> Iterator[_Step]:
 
 
 class _Ablation:
-    """An ablation that runs, and fills a study."""
+    """A running ablation, which fills a study."""
 
     def __init__(self, experiment: Experiment, study: Study, laboratory: Laboratory):
         self.experiment = experiment
@@ -169,8 +167,8 @@ class _Ablation:
         elif search is not None:
             self.baseline = search
             self.study.add_note(
-                "A game of chance: what stands here beside alpha-beta is beside search, "
-                "expectiminimax with alpha-beta where a player decides."
+                "A game of chance: comparisons with alpha-beta are comparisons with 'search' "
+                "(expectiminimax, with alpha-beta at the players' nodes)."
             )
         self.study.add_row(self._row("search", search))
         last = search
@@ -194,8 +192,8 @@ class _Ablation:
         if len(self.experiment.positions) > 1:
             self.study.add_note(ABOUT_INTERVALS)
             self.study.add_note(
-                "p: Wilcoxon's signed-rank test of the logarithms of nodes, two-sided, each row by "
-                "itself; of many rows some have a small p by chance."
+                "p: two-sided Wilcoxon signed-rank test of log(nodes), not corrected for multiple "
+                "comparisons; with many rows some p-values are small by chance."
             )
             note_disagreement(self.study, "gain", "p")
 
@@ -217,12 +215,15 @@ class _Ablation:
         self.exact = self.laboratory.search({"step": "exact"}, experiment.depth, runs=1, exact=True)
         if self.exact is None:
             self.study.add_note(
-                f"The exact values at depth {experiment.depth} take more than --most-nodes "
-                f"{experiment.most_nodes:,}: nothing is compared with them."
+                f"The exact search at depth {experiment.depth} takes more than --most-nodes "
+                f"{experiment.most_nodes:,}: no row is compared with exact values."
             )
 
     def _add_minimax(self) -> Measured | None:
-        """Add minimax; return it if it is as deep as the rest, with exact values beside it."""
+        """Add minimax; return it if it reached the depth of the other rows.
+
+        In that case find the exact values too, and compare it with them.
+        """
         depth = self.experiment.depth
         self._report("minimax", 0)
         most = self.experiment.most_nodes // MINIMAX_PART
@@ -234,9 +235,9 @@ class _Ablation:
                 row |= _agreement(found, self.exact)
         else:
             self.study.add_note(
-                f"Minimax was counted {found.depth} plies deep; growing on like that it would "
-                f"visit some {expected:.1g} nodes at depth {depth}, and one ply more takes over "
-                f"{most:,}, 1 / {MINIMAX_PART} of --most-nodes."
+                f"Minimax was searched to depth {found.depth}: one ply more takes over {most:,} "
+                f"nodes, 1/{MINIMAX_PART} of --most-nodes.  Extrapolated to depth {depth}, it "
+                f"would visit about {expected:.1g} nodes."
             )
         self.study.add_row(row)
         return found if found.depth == depth else None
@@ -245,7 +246,7 @@ class _Ablation:
         """Add textbook alpha-beta, which takes about as long as the search without techniques."""
         if search is None:
             self.study.add_row({"step": "alpha-beta"})
-            self._note_too_many("search", " and alpha-beta was not tried")
+            self._note_too_many("search", ", and alpha-beta was not tried")
             return
         found = self.laboratory.alphabeta({"step": "alpha-beta"}, self.experiment.depth)
         self.baseline = found
@@ -255,13 +256,13 @@ class _Ablation:
         self.study.add_row(row | _gain(minimax, found))
 
     def _row(self, name: str, found: Measured | None) -> Row:
-        """Make a row of what was found, without its gain."""
+        """Return the row of a measurement, without its gain."""
         if found is None:
             return {"step": name}
         row = {"step": name} | figures_of(found)
         if self.baseline is not None:
             row |= with_interval("fewer", geometric_mean_ratio(self.baseline.each, found.each))
-            if min(*self.baseline.times, *found.times) > 0:  # the clock has seen all of them
+            if min(*self.baseline.times, *found.times) > 0:  # no search was too short for the clock
                 faster = geometric_mean_ratio(self.baseline.times, found.times)
                 row |= with_interval("faster", faster)
         if self.exact is not None:
@@ -272,7 +273,7 @@ class _Ablation:
     def _share_of_best_moves(self, found: Measured, exact: Measured) -> Row:
         """Return the share of positions where a search found one of the best moves.
 
-        It is left out if it takes too many nodes to know.
+        Return nothing if finding all best moves takes too many nodes.
         """
         moves: list[str | None] = [sample["move"] for sample in found.samples]
         pairs = zip(found.samples, exact.samples, strict=True)
@@ -285,9 +286,9 @@ class _Ablation:
         best = [self.best_moves.get(number) for number in others]
         if None in best:
             self.study.add_note(
-                f"To know all moves that are best takes more than --most-nodes "
-                f"{self.experiment.most_nodes:,}: where a row found another move than the exact "
-                f"search, its share of best moves is left empty."
+                f"Finding all best moves of a position takes more than --most-nodes "
+                f"{self.experiment.most_nodes:,}: the share of best moves is left empty in rows "
+                f"that chose another move there than the exact search."
             )
             return {}
         for number, its in zip(others, best, strict=True):
@@ -295,7 +296,7 @@ class _Ablation:
         return with_interval("move", share(right))
 
     def _effect(self, step: _Step, without: Measured | None, found: Measured | None) -> Row:
-        """Return what a row says if its technique changed nothing, and note why it could not."""
+        """Return the effect of a technique that changed nothing; note it if the depth is why."""
         if without is None or found is None or _trees(without) != _trees(found):
             return {}
         technique, depth = technique_of(step.technique), self.experiment.depth
@@ -303,10 +304,10 @@ class _Ablation:
             full = f"{technique.name}.{parameter.name}"
             least = self.experiment.value_of(full, step.techniques)
             if parameter.least_depth and least >= depth:
-                only = ": only its root is one" if least == depth else ""
+                only = ", so that only the root qualifies" if least == depth else ""
                 self.study.add_note(
-                    f"{technique.name} {IDLE}: it needs nodes of depth {least:g} ({full}), and "
-                    f"the search is {depth} plies deep{only}."
+                    f"{technique.name} {IDLE}: it needs a remaining depth of at least {least:g} "
+                    f"({full}), and the search is {depth} plies deep{only}."
                 )
         return {"effect": IDLE}
 
@@ -319,20 +320,18 @@ class _Ablation:
         ]
         if along:
             need = "needs" if len(along) == 1 else "need"
-            self.study.add_note(
-                f"{step.name} is also without {' and '.join(along)}, which {need} it."
-            )
+            self.study.add_note(f"{step.name} also removes {' and '.join(along)}, which {need} it.")
 
     def _note_too_many(self, name: str, so: str = "") -> None:
         most = self.experiment.most_nodes
-        self.study.add_note(f"{name} takes more than --most-nodes {most:,}: it was given up{so}.")
+        self.study.add_note(f"{name} takes more than --most-nodes {most:,}: it was abandoned{so}.")
 
     def _note_short_searches(self) -> None:
         nodes = min((row["nodes"] for row in self.study.rows if "nodes" in row), default=0)
         if nodes < SHORT_NODES * len(self.experiment.positions):
             self.study.add_note(
-                f"Searches of less than {SHORT_NODES:,} nodes are as short as the call that "
-                f"starts them: compare their nodes, not their times."
+                f"Searches of fewer than {SHORT_NODES:,} nodes take about as long as the call that "
+                f"starts them: compare nodes, not times."
             )
 
 
@@ -341,7 +340,7 @@ def _trees(found: Measured) -> list[tuple[Any, ...]]:
 
 
 def _gain(more: Measured | None, fewer: Measured | None) -> Row:
-    """Return how many times more nodes a search takes than another, and whether by chance."""
+    """Return the ratio of the nodes of two searches, and its p-value."""
     if more is None or fewer is None:
         return {}
     row = with_interval("gain", geometric_mean_ratio(more.each, fewer.each))
@@ -362,17 +361,17 @@ def _agreement(found: Measured, exact: Measured) -> Row:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw nodes and gains: of techniques added in turn, and below of those taken away."""
+    """Draw nodes and gains of techniques added one by one, and below, of techniques removed."""
     panels = {
-        "Added in turn": [row for row in study.rows if not row["step"].startswith("- ")],
+        "Added one by one": [row for row in study.rows if not row["step"].startswith("- ")],
         "All but one": [row for row in study.rows if row["step"].startswith("- ")],
     }
     panels = {title: rows for title, rows in panels.items() if rows}
     heights = [len(rows) for rows in panels.values()]
     figure.set_size_inches(PAGE, 1.0 + 0.18 * sum(heights) + 0.35 * len(panels))
     figure.set_label(
-        "Left, the nodes of each row; right, times fewer nodes by its technique, with 95 % "
-        "intervals of the geometric mean over positions."
+        "Left: nodes of each row.  Right: gain of its technique (nodes without it / nodes with "
+        "it), with 95 % confidence intervals of the geometric mean over positions."
     )
     grid = figure.subplots(
         len(panels),
@@ -400,7 +399,7 @@ def draw(study: Study, figure: Any) -> None:
     grid[0, 0].set_xlim(right=most * 12)  # for its number
     set_log(grid[0, 0], "x")
     grid[-1, 0].set_xlabel("nodes")
-    grid[-1, 1].set_xlabel("times fewer nodes by the technique")
+    grid[-1, 1].set_xlabel("nodes without the technique / nodes with it")
     used = {_kind(row) for row in study.rows}
     add_legend(figure, {kind: colour for kind, colour in COLOURS.items() if kind in used})
 

@@ -1,8 +1,8 @@
-"""Two settings of the engine beside each other: nodes, time, agreement, and strength in play.
+"""A comparison of two settings of the engine: nodes, time, agreement, and strength in play.
 
-A setting is a text as :func:`cutnode.playing.players.make_player` takes it, of this version or of
-another one.  Each is searched in a process of its own, by turns with the other, so that what
-disturbs the machine disturbs both; and a match says which of them plays better.
+A setting is a text that :func:`cutnode.playing.players.make_player` accepts, for this version or
+another one.  Each setting searches in a process of its own, and the two take turns, so that any
+load on the machine affects both.  A match shows which of them plays better.
 """
 
 from __future__ import annotations
@@ -47,44 +47,40 @@ from cutnode.runtime.running import Limits
 from cutnode.search.options import check_depth
 
 MATCH = "match"
-"""The name of samples that are pairs of games: B's mean score, its score and the end of each."""
+"""The name of a sample that is a pair of games: B's mean score, and each game's score and end."""
 
 DEFAULT = "default"
 """The setting that changes nothing."""
 
 COLUMNS = (
     Column("setting"),
-    Column("nodes", "positions visited, all positions together", ",d"),
-    Column("leaves", "leaves visited: positions where a line ended", ",d"),
-    Column("fewer", "times fewer nodes than A: geometric mean over positions", ",.3f", True),
-    Column("fewer_leaves", "times fewer leaves than A: geometric mean", ",.3f", True),
-    Column("seconds", "CPU time, of each position the median of the runs", ",.4f", timed=True),
-    Column(
-        "faster", "times less CPU time than A: geometric mean over positions", ",.3f", True, True
-    ),
-    Column("depth", "plies that were completed, mean", ".1f"),
-    Column("value", "share of positions with the value that A has", ".0%", True),
-    Column("move", "share of positions with the move that A has", ".0%", True),
-    Column("elo", "Elo in play against A", "+.0f", True),
-    Column("score", "points a game in play against A", ".3f"),
+    Column("nodes", "nodes visited, summed over positions", ",d"),
+    Column("leaves", "leaves visited, summed over positions", ",d"),
+    Column("fewer", "A's nodes / nodes: geometric mean over positions", ",.3f", True),
+    Column("fewer_leaves", "A's leaves / leaves: geometric mean over positions", ",.3f", True),
+    Column("seconds", "CPU time, summed over positions (median of runs)", ",.4f", timed=True),
+    Column("faster", "A's CPU time / CPU time: geometric mean over positions", ",.3f", True, True),
+    Column("depth", "mean completed depth in plies", ".1f"),
+    Column("value", "share of positions with A's value", ".0%", True),
+    Column("move", "share of positions with A's move", ".0%", True),
+    Column("elo", "Elo difference from A", "+.0f", True),
+    Column("score", "points per game against A", ".3f"),
     Column("games", "games of the match", "d"),
-    Column("llr", "logarithm of the likelihood ratio of elo1 and elo0 (SPRT)", "+.2f"),
-    Column("accepted", "what the test accepts: elo0, elo1, or neither yet"),
+    Column("llr", "SPRT: log-likelihood ratio (LLR) of H1 (elo1) to H0 (elo0)", "+.2f"),
+    Column("accepted", "SPRT: accepted hypothesis (elo0, elo1, or neither yet)"),
     FIGURES["rate"],
-    Column("p_nodes", "Wilcoxon's test: chance of such nodes if none had fewer", ".2g"),
-    Column(
-        "p_seconds", "Wilcoxon's test: chance of such times if none was faster", ".2g", timed=True
-    ),
+    Column("p_nodes", "p-value of the node ratio (Wilcoxon signed-rank test)", ".2g"),
+    Column("p_seconds", "p-value of the time ratio (Wilcoxon signed-rank test)", ".2g", timed=True),
 )
 
 OF_TESTS = {"llr", "accepted"}
 OF_MATCHES = {"elo", "score", "games", *OF_TESTS}
 
 CLOCKED = {*LEVELS, "seconds", "level", "strength"}
-"""Settings that limit the time of a search, perhaps among others."""
+"""Options of a setting that limit the time of a search, or may do so."""
 
 LIMITING = {*LEVELS, "depth", "nodes", "seconds", "playouts", "level", "strength", "random"}
-"""Settings that say themselves how far to search."""
+"""Options of a setting that limit its search."""
 
 
 def compare(
@@ -110,16 +106,17 @@ def compare(
     positions_from: str = "",
     progress: Progress = no_progress,
 ) -> Study:
-    """Search positions with two settings, and let them play *pairs* of games; 0: none.
+    """Search positions with two settings, and play a match of *pairs* of games (0: no match).
 
-    *a* and *b* are texts for :func:`cutnode.playing.players.make_player`, or ``default``.  The
-    limits *depth*, *nodes* and *seconds* are those of each search, and *move_seconds* (0.1) or
-    *move_nodes* of each move in play, where a setting has none of its own.  A search is timed
-    *runs* times, a short one more often, one with a limit of time once.  An opening has *plies*
-    random moves, by *seed*, and is played twice; with *elo0* and *elo1* a sequential test ends
-    the match, with odds of error *alpha* and *beta* (:class:`~cutnode.playing.elo.Sprt`).  So many
-    *workers* are busy at a time, with positions and games of their own.  *positions_from* is for
-    whoever reads the study.  :class:`CutnodeError` says what makes no sense, or what another
+    *a* and *b* are texts for :func:`cutnode.playing.players.make_player`, or ``default``.  A
+    setting without limits of its own gets *depth*, *nodes* and *seconds* for each search, and
+    *move_seconds* (by default 0.1) or *move_nodes* for each move of the match.  Each search is
+    timed *runs* times, a short one more often, a search with a time limit once.  An opening has
+    *plies* random moves, chosen by *seed*, and is played twice, with colours reversed.  With *elo0*
+    and *elo1*, an SPRT with error rates *alpha* and *beta* ends the match
+    (:class:`~cutnode.playing.elo.Sprt`).  *workers* positions are searched at a time, and then
+    as many games are played at a time.  *positions_from* tells readers of the study where the
+    positions come from.  :class:`CutnodeError` for arguments that make no sense or that another
     version refuses.
     """
     game = load_game(game) if isinstance(game, str) else game
@@ -130,21 +127,21 @@ def compare(
         move_seconds = 0.1
     Limits(move_nodes, move_seconds)
     if require_integer(pairs, "a number of pairs") < 0:
-        raise CutnodeError(f"a number of pairs is at least 0, not {pairs}")
+        raise CutnodeError(f"pairs must be at least 0, got {pairs}")
     if not 1 <= require_integer(workers, "a number of workers") <= MOST_PROCESSES:
-        raise CutnodeError(f"a comparison has 1..{MOST_PROCESSES} workers, not {workers}")
+        raise CutnodeError(f"workers must be 1..{MOST_PROCESSES}, got {workers}")
     sprt = None
     if elo0 is not None and elo1 is not None:
         sprt = Sprt(elo0, elo1, alpha, beta)
     elif elo0 is not None or elo1 is not None:
-        raise CutnodeError("a test needs elo0 and elo1")
+        raise CutnodeError("an SPRT needs both elo0 and elo1")
     progress("compiling", 0, len(texts) + pairs)
     players = plan.players()
     each_move = {"seconds": move_seconds, "nodes": move_nodes}
     openings = make_openings(game, pairs, plies, seed) if pairs else []
     texts_of_players = limited(b, **each_move), limited(a, **each_move)
     for text in texts_of_players if pairs else ():
-        make_player(game, text)  # an error shows before anything is measured
+        make_player(game, text)  # report errors before measuring anything
     settings = {
         "game": game_source(type(game.start())),
         "a": a,
@@ -168,7 +165,7 @@ def compare(
     }
     study = Study(
         "compare",
-        f"{b or DEFAULT} beside {a or DEFAULT}",
+        f"{b or DEFAULT} compared with {a or DEFAULT}",
         {name: value for name, value in settings.items() if value is not None},
         _columns(settings, plan.texts, texts_of_players),
         machine=machine() | plan.versions(players),
@@ -186,9 +183,9 @@ def compare(
 def _columns(
     settings: dict[str, Any], searchers: Sequence[str], players: Sequence[str]
 ) -> tuple[Column, ...]:
-    """Return the columns that make sense, and whether they depend on the clock.
+    """Return the columns that these settings fill, each marked if it depends on the clock.
 
-    That depends on the limits of *searchers* and *players*.
+    A column depends on the clock if *searchers* or *players* have limits of time.
     """
     by_clock = any(map(is_by_clock, searchers))
     unused = set() if settings["depth"] is None else {"depth"}
@@ -212,17 +209,17 @@ def _labelled(a: str, b: str) -> tuple[tuple[str, str], tuple[str, str]]:
 
 
 def has_limit(text: str) -> bool:
-    """Return whether a setting says itself how far to search."""
+    """Return whether a setting has a limit of its own."""
     return any(part.partition("=")[0].strip() in LIMITING for part in text.split(","))
 
 
 def is_by_clock(text: str) -> bool:
-    """Return whether a player with some limits is limited by time, so that it may vary."""
+    """Return whether a player is limited by time, so that its searches are not reproducible."""
     return any(part.partition("=")[0].strip() in CLOCKED for part in text.split(","))
 
 
 def limited(text: str, **limits: Any) -> str:
-    """Return the text of a player with a setting, and with limits unless it has its own."""
+    """Return the text of a setting, with *limits* added unless it has its own."""
     parts = [part.strip() for part in text.split(",")]
     parts = [part for part in parts if part not in ("", DEFAULT)]
     if not has_limit(text):
@@ -237,7 +234,7 @@ Sample = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Searches of a game with both settings: their names and texts, and how far they go."""
+    """The searches of a comparison: the game, both settings' names and texts, and the limits."""
 
     game: str
     settings: tuple[tuple[str, str], tuple[str, str]]
@@ -247,13 +244,13 @@ class _Plan:
     runs: int
 
     def check(self, positions: Sequence[Any]) -> None:
-        """:class:`CutnodeError` for what makes no sense."""
+        """Check that positions can be searched like this; :class:`CutnodeError` if not."""
         check_depth(self.depth)
         Limits(self.nodes, self.seconds)
         if self.runs < 1:
-            raise CutnodeError(f"a search has at least 1 run, not {self.runs}")
+            raise CutnodeError(f"runs must be at least 1, got {self.runs}")
         if not positions:
-            raise CutnodeError("there are no positions to search")
+            raise CutnodeError("no positions to search")
         for _, text in self.settings:
             version_of(text)
         if self.depth is None and self.nodes is None and self.seconds is None:
@@ -269,13 +266,13 @@ class _Plan:
 
     @property
     def names(self) -> tuple[str, str]:
-        """What rows and samples call the settings."""
+        """The names of the settings in rows and samples."""
         (first, _), (second, _) = self.settings
         return first, second
 
     @property
     def texts(self) -> list[str]:
-        """The players that search, with their limits."""
+        """The texts of the players that search, with their limits."""
         limits = {"depth": self.depth, "nodes": self.nodes, "seconds": self.seconds}
         return [limited(text, **limits) for _, text in self.settings]
 
@@ -287,30 +284,30 @@ class _Plan:
         return players
 
     def versions(self, players: Sequence[RemotePlayer]) -> dict[str, str]:
-        """Return which version plays by the name of each setting."""
+        """Return the version of cutnode that each setting runs, by the setting's name."""
         facts = [player.remote.facts for player in players]
         return {name: _about(its) for name, its in zip(self.names, facts, strict=True)}
 
     def begin(self, players: Sequence[RemotePlayer]) -> Callable[[int, str], list[Sample]]:
-        """Return the function that searches a position, given with its number, by both players."""
+        """Return a function of a position's number and text that searches it with both players."""
         game = load_game(self.game)
         warm = False
 
         def search(number: int, text: str) -> list[Sample]:
             nonlocal warm
             position = game.parse(text)
-            if not warm:  # the memory of a table is slow when it is touched first
+            if not warm:  # the first access to a table's memory is slow
                 for player in players:
                     player.measure(position)
                 warm = True
-            return self._by_turns(players, position, number, text)
+            return self._alternate(players, position, number, text)
 
         return search
 
-    def _by_turns(
+    def _alternate(
         self, players: Sequence[RemotePlayer], position: Any, number: int, text: str
     ) -> list[Sample]:
-        """Search a position with both settings, by turns, each beginning as often as the other."""
+        """Search a position with both settings alternately, each going first equally often."""
         found: list[list[dict[str, Any]]] = [[], []]
         least = 1 if any(map(is_by_clock, self.texts)) else self.runs
         most = max(least, MOST_RUNS) if least > 1 else 1
@@ -331,11 +328,11 @@ class _Plan:
 
 
 def _about(facts: dict[str, str]) -> str:
-    """Return which version a player is of, in a line."""
+    """Return the version of a player, its commit, and its Python and numba, as one line."""
     package = Path(facts["package"])
     root = next((p for p in package.parents[:2] if (p / "pyproject.toml").is_file()), package)
     number, commit = facts["cutnode"], commit_of(root)
-    with contextlib.suppress(OSError, ValueError, KeyError):  # a checkout may have gone on
+    with contextlib.suppress(OSError, ValueError, KeyError):  # prefer a checkout's version
         project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
         number = str(project["project"]["version"])
     parts = [f"cutnode {number}", *([f"commit {commit}"] if commit else [])]
@@ -343,7 +340,7 @@ def _about(facts: dict[str, str]) -> str:
 
 
 def _sample(runs: Sequence[dict[str, Any]]) -> Sample:
-    """Return what was measured of a position in several runs."""
+    """Return the sample of a position: the figures of its runs, with the median time."""
     spent = [run["cpu"] for run in runs]
     low, middle, high = quartiles(spent)
     sample = {name: runs[0][name] for name in ("nodes", "depth", "value", "move", "reason")}
@@ -356,7 +353,7 @@ def _sample(runs: Sequence[dict[str, Any]]) -> Sample:
 
 
 def _games_of(told: str) -> Games:
-    """Return the games of a sample of a match, as the match takes those that were played."""
+    """Return the games that a match sample records, in the form that a match resumes from."""
     (first, one), (second, other) = (game.split() for game in told.split(", "))
     return (
         {"result": float(first), "ending": one},
@@ -365,7 +362,7 @@ def _games_of(told: str) -> Games:
 
 
 class _Comparison:
-    """A comparison that runs: what was found so far is in its study."""
+    """A running comparison; its study has the results so far."""
 
     def __init__(self, plan: _Plan, study: Study, steps: int):
         self.plan = plan
@@ -374,10 +371,10 @@ class _Comparison:
         self.match: MatchResult | None = None
 
     def search(self, texts: Sequence[str], players: list[RemotePlayer], workers: int) -> None:
-        """Search positions, and add a sample of each and each setting to the study.
+        """Search positions, and add a sample for each position and setting to the study.
 
-        *players* are those of the first worker.  When this is left, the processes of all have
-        ended.
+        *players* serve the first worker.  All workers' processes have ended when this returns or
+        raises.
         """
         study, plan = self.study, self.plan
         waiting = [(number, text) for number, text in enumerate(texts) if not self._recall(text)]
@@ -410,16 +407,16 @@ class _Comparison:
                     player.remote.close()
 
     def _recall(self, text: str) -> bool:
-        """Take the samples of a position that an interrupted run left, if it has both."""
+        """Recall both samples of a position from an interrupted run; return whether it has them."""
         first, second = self.plan.names
-        if self.study.recall(setting=second, position=text) is None:  # it was the later one
+        if self.study.recall(setting=second, position=text) is None:  # the later of the two
             return False
         return self.study.recall(setting=first, position=text) is not None
 
     def play(
         self, game: Game, players: tuple[str, str], openings: Sequence[Any], **options: Any
     ) -> None:
-        """Let B play against A; *options* are those of a match."""
+        """Play the match of B against A; *options* are passed to :func:`match`."""
         searched = self.steps - len(openings)
 
         def hear(result: MatchResult) -> None:
@@ -459,7 +456,7 @@ class _Comparison:
             raise KeyboardInterrupt
 
     def sum_up(self) -> None:
-        """Add the rows, and notes."""
+        """Add the rows and the notes."""
         plan, study, played = self.plan, self.study, self.match
         for row in _rows(plan, study.samples, played):
             study.add_row({name: row[name] for name in study.fields if name in row})
@@ -476,7 +473,7 @@ class _Comparison:
         self._note_times()
 
     def _note_times(self) -> None:
-        """Note under which conditions times were taken, where they are not the best."""
+        """Note the conditions that make times less reliable."""
         study, workers = self.study, self.study.settings["workers"]
         searched = [sample for sample in study.samples if sample["setting"] != MATCH]
         long = [sample for sample in searched if sample["nodes"] >= SHORT_NODES]
@@ -484,22 +481,22 @@ class _Comparison:
         waited = math.fsum(sample["seconds"] * sample["waited"] for sample in long)
         if len(long) < len(searched):
             study.add_note(
-                f"Searches of less than {SHORT_NODES:,} nodes are as short as the call that starts "
-                f"them: compare their nodes, not their times."
+                f"Searches of fewer than {SHORT_NODES:,} nodes take about as long as the call that "
+                f"starts them: compare nodes, not times."
             )
         if workers > 1:
             study.add_note(
-                f"Times: {workers} positions were searched at once, each by both settings in turn, "
-                f"and shared caches and memory."
+                f"Times: {workers} positions were searched at once (each by both settings "
+                f"alternately), sharing caches and memory bandwidth."
             )
         if elapsed and waited > BUSY * elapsed:
             study.add_note(
-                f"Times: the machine was busy, and searches waited for a core "
-                f"{waited / elapsed:.0%} of the time: compare nodes."
+                f"Times: the machine was busy, and searches spent {waited / elapsed:.0%} of the "
+                f"time waiting for a core: compare nodes."
             )
 
 
-# What is made of it
+# Rows
 
 
 def _rows(
@@ -515,20 +512,20 @@ def _rows(
             row["rate"] = row["nodes"] / row["seconds"] / 1e6
         row["depth"] = fmean(sample["depth"] for sample in its)
     if both:
-        rows[1] |= _beside(both)
+        rows[1] |= _compared(both)
     if played is not None and played.games:
         rows[1] |= _strength(played)
     return rows
 
 
 def _leaves(samples: Sequence[Sample]) -> dict[str, int]:
-    """Return the leaves of all samples, if all have counted them."""
+    """Return the sum of the samples' leaves, if all samples have counted them."""
     counts = [sample.get("leaves") for sample in samples]
     return {} if None in counts else {"leaves": sum(filter(None, counts))}
 
 
 def _paired(names: Sequence[str], samples: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
-    """Return the samples of both settings for each position that both have searched."""
+    """Return the two samples of each position that both settings have searched."""
     first, second = (
         {sample["position"]: sample for sample in samples if sample["setting"] == name}
         for name in names
@@ -536,8 +533,8 @@ def _paired(names: Sequence[str], samples: Sequence[Sample]) -> list[tuple[Sampl
     return [(first[text], second[text]) for text in first if text in second]
 
 
-def _beside(both: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
-    """Return the figures of B beside A."""
+def _compared(both: Sequence[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
+    """Return the figures that compare B with A."""
     row: dict[str, Any] = {}
     for name, figure in (("fewer", "nodes"), ("fewer_leaves", "leaves"), ("faster", "seconds")):
         a, b = ([pair[which].get(figure, 0) for pair in both] for which in (0, 1))
@@ -563,10 +560,10 @@ def _strength(result: MatchResult) -> dict[str, Any]:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw the nodes and the times of each position, A to the right and B upwards."""
+    """Draw the nodes and times of each position, A on the x axis and B on the y axis."""
     figure.set_label(
-        "Nodes and CPU time of each position, by A to the right and by B upwards; below the line "
-        "B takes less."
+        "Nodes and CPU time of each position, A on the x axis and B on the y axis; below the "
+        "diagonal B takes less."
     )
     figure.set_size_inches(PAGE, 3.5)
     names = [row["setting"] for row in study.rows]

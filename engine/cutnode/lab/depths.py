@@ -1,4 +1,4 @@
-"""The cost of one ply more: a search of each depth, every one from nothing."""
+"""The cost of one more ply: a search to each depth, each from an empty table."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from cutnode.lab.statistics import geometric_mean_ratio, mean_growth_factor
 from cutnode.lab.study import Column, Progress, Study, no_progress
 
 COLUMNS = (
-    Column("depth", "plies", "d"),
-    Column("nodes", "positions visited, those of lesser depths in the same search included", ",d"),
+    Column("depth", "depth in plies", "d"),
+    Column("nodes", "nodes visited, including the search's shallower iterations", ",d"),
     FIGURES["seconds"],
-    Column("move", "the best move found, the first of equals"),
+    Column("move", "best move (the first of equals)"),
     Column("score", "its score for the player to move", ".6g"),
-    Column("meaning", "what the score says"),
+    Column("meaning", "the score in words"),
     FIGURES["ebf"],
-    Column("growth", "times the nodes of one ply less", ",.2f", interval=True),
+    Column("growth", "nodes / nodes of the depth above", ",.2f", interval=True),
     Column(
         "branching",
-        "growth by ply, by regression of log(nodes) over the depths so far",
+        "growth per ply: regression of log(nodes) on depth, over the depths so far",
         ",.2f",
         interval=True,
     ),
@@ -49,15 +49,15 @@ def depths(
     progress: Progress = no_progress,
     **options: Unpack[ExperimentOptions],
 ) -> Study:
-    """Search positions 1, 2, 3 ... *depth* plies deep.
+    """Search positions to depths 1, 2, 3 ... *depth*.
 
-    Of several positions, growth and branching factor are geometric means.  The table ends early at
-    a depth that takes more than *most_nodes* nodes.
+    With several positions, growth and branching factor are geometric means over them.  The table
+    ends before the first depth that takes more than *most_nodes* nodes.
     """
     experiment = plan(positions, depth, **options)
     study = Study(
         "depths",
-        "What a search of each depth takes",
+        "The cost of a search to each depth",
         experiment.settings(),
         _columns(experiment),
         progress=progress,
@@ -68,7 +68,7 @@ def depths(
 
 
 def _columns(experiment: Experiment) -> tuple[Column, ...]:
-    """Return the columns; the branching factor of one position has an interval, too."""
+    """Return the columns; the branching factor has an interval even with one position."""
     chosen = columns_for(len(experiment.positions), COLUMNS, of_one=OF_ONE_POSITION)
     branching = next(column for column in COLUMNS if column.name == "branching")
     return tuple(branching if column.name == branching.name else column for column in chosen)
@@ -85,7 +85,7 @@ def _search_depths(experiment: Experiment, study: Study, laboratory: Laboratory)
         if found is None:
             study.add_note(
                 f"Depth {depth} takes more than --most-nodes {experiment.most_nodes:,}: it was "
-                f"given up."
+                f"abandoned."
             )
             break
         before.append(found)
@@ -95,13 +95,14 @@ def _search_depths(experiment: Experiment, study: Study, laboratory: Laboratory)
         study.add_note(ABOUT_INTERVALS)
     elif len(before) > 2:
         study.add_note(
-            "The interval of the branching factor is that of the regression's slope (95 %, "
-            "Student's t): it tells how regular the growth is, of this position alone."
+            "The interval of the branching factor is the 95 % confidence interval of the "
+            "regression's slope (Student's t): it shows how regular the growth is, for this "
+            "position alone."
         )
 
 
 def _row(found: list[Measured]) -> dict[str, Any]:
-    """Make the row of the last depth of those that were searched."""
+    """Return the row of the last depth searched."""
     last = found[-1]
     row: dict[str, Any] = {"depth": last.depth} | figures_of(last)
     if len(found) > 1:
@@ -111,7 +112,7 @@ def _row(found: list[Measured]) -> dict[str, Any]:
         row |= with_interval("branching", mean_growth_factor(depths, list(nodes)))
     if len(last.samples) == 1:
         sample = last.samples[0]
-        if sample["move"] is not None:  # chance does not decide
+        if sample["move"] is not None:  # None at a chance node
             row["move"] = sample["move"]
         row["score"] = sample["value"]
         row["meaning"] = sample["meaning"]
@@ -119,11 +120,11 @@ def _row(found: list[Measured]) -> dict[str, Any]:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw nodes, time and the branching factor by depth."""
+    """Draw nodes, time and branching factor by depth."""
     figure.set_size_inches(PAGE, 2.4)
     figure.set_label(
-        "Nodes and CPU time of searches of each depth, and the branching factor by regression over "
-        "the depths so far, with 95 % intervals."
+        "Nodes and CPU time of a search to each depth, and the branching factor by regression over "
+        "the depths so far, with 95 % confidence intervals."
     )
     panels = {
         "nodes": "Nodes",

@@ -1,13 +1,13 @@
-"""The error of shallow searches that predict deep ones, for a game's verb ``deviation``.
+"""The error of a shallow search as a predictor of a deep one, for a game's verb ``deviation``.
 
-Positions of games that the engine plays against itself, some of its moves at random, are
-searched to every depth.  The differences between the scores at two depths, of one
-parity, have a standard deviation; and over stages of the game and pairs of depths these follow
+The positions come from games that the engine plays against itself, with some random moves, and
+are searched to every depth.  The score differences between two depths of equal parity have a
+standard deviation.  As a function of the stage of the game and the pair of depths, it is about
 
     exp(a + b * plies + c * log(deep - shallow) + d * log(1 + shallow))
 
-with the plies played before the position.  The constants are fitted by least squares to the
-logarithms, each cell with the weight of its positions.
+where ``plies`` were played before the position.  The constants are fitted to the logarithms by
+least squares, each cell weighted by its number of positions.
 """
 
 from __future__ import annotations
@@ -40,35 +40,35 @@ from cutnode.storage.evaluations import chosen_evaluation
 from cutnode.storage.files import write_whole
 
 COLUMNS = (
-    Column("plies", "played before the positions"),
-    Column("deep", "depth in plies", "d"),
-    Column("shallow", "the lesser depth", "d"),
-    Column("positions", "searched to both depths", ",d"),
-    Column("bias", "mean of the deep score less the shallow one", "+.2f"),
-    Column("deviation", "standard deviation of that", ".2f"),
-    Column("fitted", "what the formula says", ".2f"),
+    Column("plies", "plies played before the position"),
+    Column("deep", "depth of the deep search", "d"),
+    Column("shallow", "depth of the shallow search", "d"),
+    Column("positions", "positions searched to both depths", ",d"),
+    Column("bias", "mean of deep score - shallow score", "+.2f"),
+    Column("deviation", "standard deviation of deep score - shallow score", ".2f"),
+    Column("fitted", "standard deviation by the formula", ".2f"),
 )
 
 OPENING_PLIES = 4
 RANDOM_MOVES = 0.2
 PLAYER_DEPTH = 2
-"""The first plies of a game are random, and this part of the others; the rest is found by a
-search of this depth."""
+"""Self-play: the random plies at the start, the share of random moves after them, and the depth
+of the search that chooses the other moves."""
 
 EVERY = 4
-"""Of each game one position in so many plies is taken."""
+"""The plies from one sampled position of a game to the next."""
 
 STAGE = 12
-"""The plies of a game whose positions are counted together."""
+"""The length of a stage of the game, in plies."""
 
 FEWEST = 20
-"""The fewest positions that are enough for a row."""
+"""The fewest positions for a row."""
 
 SCORE = "score_"
-"""What the scores of a sample are called, before the depth."""
+"""The prefix of a score's name in a sample, before the depth."""
 
 Scores = tuple[int, dict[int, float]]
-"""The plies before a position, and its scores by depth."""
+"""The plies played before a position, and its scores by depth."""
 
 
 def deviation(
@@ -81,24 +81,24 @@ def deviation(
     table_mb: int = 16,
     progress: Progress = no_progress,
 ) -> Study:
-    """Compare the scores of all depths to *depth*, in so many *games* from *start* on.
+    """Compare scores at all depths up to *depth*, for positions of *games* games from *start*.
 
-    The search is exact; scores that are proven are left out.  :class:`GameError` for games
-    of chance, which ProbCut does not suit; :class:`CutnodeError` for numbers out of range.
+    The search is exact; proven scores are left out.  :class:`GameError` for a game of chance,
+    where the search has no ProbCut; :class:`CutnodeError` for numbers out of range.
     """
     start = coerce(start)
     cls: Any = type(start)
     if defines(cls, "chance"):
-        raise GameError(f"{game_name(cls)} has chance: its search has no ProbCut")
+        raise GameError(f"{game_name(cls)} is a game of chance: its search has no ProbCut")
     if not 2 <= require_integer(depth, "a depth") <= MOST_DEPTH:
-        raise CutnodeError(f"depths to compare are 2..{MOST_DEPTH} plies, not {depth}")
+        raise CutnodeError(f"depth must be 2..{MOST_DEPTH}, got {depth}")
     if require_integer(games, "a number of games") < 1:
-        raise CutnodeError(f"positions come from at least 1 game, not {games}")
+        raise CutnodeError(f"games must be at least 1, got {games}")
     chosen = chosen_evaluation(cls, evaluation)
     searcher = Searcher(cls, exact=True, evaluation=chosen, table=table_mb)
     study = Study(
         "deviation",
-        "How far scores at two depths are apart",
+        "Score differences between depths",
         {
             "game": game_source(cls),
             "positions": [position_text(start)],
@@ -133,7 +133,7 @@ def deviation(
 
 
 def _positions(searcher: Searcher, start: Any, random: Random) -> Iterator[tuple[int, Any]]:
-    """Play a game; yield some of its positions, and the plies before them."""
+    """Play a game; yield some of its positions, each after the number of plies before it."""
     position, plies = start, 0
     first = random.randrange(EVERY)
     while moves := legal_moves(position):
@@ -148,7 +148,7 @@ def _positions(searcher: Searcher, start: Any, random: Random) -> Iterator[tuple
 
 
 def _scores(searcher: Searcher, position: Any, depth: int) -> dict[int, float]:
-    """Return the scores by depth that rest on estimates."""
+    """Return the scores that are not proven, by depth; depth 0 is the static evaluation."""
     scores: dict[int, float] = {0: searcher.evaluation(position)}
     for deepest in (depth - 1, depth):
         for iteration in search_afresh(searcher, position, deepest).iterations:
@@ -158,7 +158,7 @@ def _scores(searcher: Searcher, position: Any, depth: int) -> dict[int, float]:
 
 
 def _scores_in(sample: dict[str, Any]) -> dict[int, float]:
-    """Return the scores of a sample by depth."""
+    """Return the scores of a sample, by depth."""
     return {
         int(name.removeprefix(SCORE)): score
         for name, score in sample.items()
@@ -186,7 +186,7 @@ def _rows(found: list[Scores], depth: int) -> Iterator[dict[str, Any]]:
 
 
 def _fit(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Fit the formula, and add to each row what it says; yield a note of its constants."""
+    """Fit the formula and add its value to each row; yield a note of its constants."""
 
     def terms(row: dict[str, Any]) -> tuple[float, ...]:
         middle = row["plies"] + (STAGE - 1) / 2
@@ -195,7 +195,7 @@ def _fit(rows: list[dict[str, Any]]) -> Iterator[str]:
 
     known = [row for row in rows if row["deviation"] > 0]
     if len({terms(row)[1:] for row in known}) < len(terms(known[0])) if known else True:
-        yield "Too few positions for a formula."
+        yield "Too few positions to fit the formula."
         return
     weights = np.sqrt([row["positions"] for row in known])
     matrix = np.array([terms(row) for row in known])
@@ -211,11 +211,11 @@ def _fit(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw measured deviations by those of the formula, with 95 % intervals (of normal errors)."""
+    """Draw measured against fitted deviations, with 95 % intervals (if errors are normal)."""
     figure.set_size_inches(COLUMN, 3.2)
     figure.set_label(
-        "Standard deviations of the differences of scores at two depths, measured and by the "
-        "formula, by plies played; bars: 95 % intervals for normal errors."
+        "Standard deviations of score differences between two depths, measured against fitted, by "
+        "stage; bars: 95 % confidence intervals, assuming normal errors."
     )
     axes = figure.subplots()
     rows = [row for row in study.rows if row.get("fitted") and row.get("deviation")]
@@ -239,7 +239,7 @@ def draw(study: Study, figure: Any) -> None:
 
 
 class FileCommands(click.Group):
-    """A group whose commands report problems with files in one line."""
+    """A group whose commands report file errors in one line."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -252,17 +252,17 @@ FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Pat
 
 
 def weights_option(usual: Path) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The option ``--weights FILE``, by default the *usual* file."""
+    """Return the option ``--weights FILE``, whose default is the *usual* file."""
     return click.option(
         "--weights",
         type=click.Path(dir_okay=False, path_type=Path),
         default=usual,
-        help="The file of weights, by default the one that the game uses.",
+        help="File of weights (default: the game's own).",
     )
 
 
 def write_rows(path: Path, rows: np.ndarray[Any, Any]) -> None:
-    """Write rows to a file of numpy, completely or not at all."""
+    """Write rows to a NumPy file, completely or not at all."""
     file = io.BytesIO()
     np.save(file, rows)
     write_whole(str(path), file.getvalue())

@@ -1,4 +1,4 @@
-"""Which engine suits a game: proofs of positions, and matches at equal time."""
+"""A comparison of the engines on one game: proofs of positions, and a match at equal time."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ from cutnode.search.results import MonteCarloResult, Result
 from cutnode.storage.tables import Table
 
 PROVERS = ("alphabeta", "pn", "auto", "mcts")
-"""The engines that prove values."""
+"""The engines that are compared by their proofs."""
 
 PLAYER = "mcts"
-"""The engine that plays against alpha-beta."""
+"""The engine that plays the match against alpha-beta."""
 
 WARM_UP = 0.1
-"""The seconds of a proof before those that are timed."""
+"""The seconds of an untimed proof before the timed ones."""
 
 ALIKE = 1.2
-"""Times whose ratio is less do not tell engines apart."""
+"""The ratio of times below which engines count as equally fast."""
 
 OF_PROOFS = (
-    Column("proven", "positions whose value it proved", "d", timed=True),
+    Column("proven", "positions with a proven value", "d", timed=True),
     Column(
         "nodes",
-        "positions visited in proofs, and in those that it gave up",
+        "nodes visited in all attempts at a proof, completed or not",
         ",d",
         timed=True,
     ),
-    Column("seconds", "the same in seconds by the clock", ".3f", timed=True),
+    Column("seconds", "wall-clock time of these attempts", ".3f", timed=True),
 )
 OF_MATCHES = (
     Column(
         "score",
-        "points a game against alpha-beta at equal time",
+        "points per game against alpha-beta at equal time",
         ".3f",
         interval=True,
         timed=True,
     ),
-    Column("elo", "the same in Elo", "+.0f", interval=True, timed=True),
+    Column("elo", "Elo difference from alpha-beta", "+.0f", interval=True, timed=True),
     Column("games", "games of the match", "d", timed=True),
 )
 
 Prove = Callable[[Any, float], Result | MonteCarloResult]
-"""Proves the value of a position from nothing, within so many seconds."""
+"""A function that tries to prove a position's value from nothing, given the seconds it may take."""
 
 
 def engines(
@@ -71,18 +71,18 @@ def engines(
     positions_from: str = "",
     progress: Progress = no_progress,
 ) -> Study:
-    """Prove positions with each engine, and play matches of *pairs* of games at equal time.
+    """Prove positions with each engine, and play a match of *pairs* of games at equal time.
 
-    A proof has so many *seconds*, and a move so many *move_seconds*.  Notes say which engine proves
-    more, and which one plays better.  In games of chance only matches are played.  *pairs* 0: no
-    matches.
+    Each proof gets *seconds*, and each move of the match *move_seconds*.  Notes say which engine
+    proves more and which one plays better.  In a game of chance only the match is played.
+    *pairs* 0: no match.  :class:`CutnodeError` if the game is over in a position.
     """
     for position in positions:
         if outcome(position)[0]:
             text = position_text(position)
             raise CutnodeError(f"the game is over in {text}: there is nothing to prove")
     if pairs < 0:
-        raise CutnodeError(f"a number of pairs is at least 0, not {pairs}")
+        raise CutnodeError(f"pairs must be at least 0, got {pairs}")
     cls = type(game.start())
     has_chance = defines(cls, "chance")
     provers = () if has_chance else PROVERS
@@ -103,7 +103,7 @@ def engines(
         progress=progress,
     )
     if has_chance:
-        study.add_note("A game of chance: nothing is proven by search, only the match is played.")
+        study.add_note("A game of chance: the engines prove nothing, and only the match is played.")
     steps = len(provers) * len(positions) + bool(pairs)
     proofs: list[dict[str, Any]] = []
     player: dict[str, Any] = {"engine": PLAYER}
@@ -134,7 +134,7 @@ def engines(
 def _proofs(
     study: Study, cls: Any, name: str, positions: Sequence[Any], seconds: float
 ) -> dict[str, Any]:
-    """Prove positions from nothing, each in so many seconds; add samples, and return their row."""
+    """Try to prove each position in *seconds*; add samples to the study, and return their row."""
     prove = _prover(cls, name, study.settings["table_mb"], study.settings["seed"])
     is_warm = False
     samples: list[dict[str, Any]] = []
@@ -160,7 +160,7 @@ def _proofs(
 
 
 def _prover(cls: Any, name: str, table_mb: int, seed: int) -> Prove:
-    """Return how an engine proves positions, in a table, or a tree, of so many MiB."""
+    """Return the function by which an engine proves positions, in *table_mb* MiB."""
     if name == "mcts":
         search = MonteCarlo(cls, memory=table_mb << 20, reuse=False)
         return lambda position, seconds: search.search(position, seconds=seconds, seed=seed)
@@ -176,9 +176,10 @@ def _prover(cls: Any, name: str, table_mb: int, seed: int) -> Prove:
 
 
 def _proven_value(result: Result | MonteCarloResult) -> int | None:
-    """Return the value that is proven; None if it is not.
+    """Return the proven value of a result, or None.
 
-    Where only who wins matters, bounds on one side of 0 are a proof, and the nearer one is told.
+    Where only the winner matters, bounds on one side of 0 are a proof, and the bound nearer to 0
+    is returned.
     """
     if not result.proven:
         return None
@@ -186,15 +187,15 @@ def _proven_value(result: Result | MonteCarloResult) -> int | None:
 
 
 def _best_prover(proofs: Sequence[dict[str, Any]], count: int, seconds: float) -> str:
-    """Return in words which engine proves most, and among equals takes the least time.
+    """Return a sentence on which engine proves most, and takes the least time among equals.
 
-    ``auto`` asks two of the others, so it is the best only if it proves more than they do.
+    ``auto`` runs two of the other engines, so it comes first only if it proves more than they do.
     """
     best, *others = sorted(
         proofs, key=lambda row: (-row["proven"], row["engine"] == "auto", row["seconds"])
     )
     if not best["proven"]:
-        return f"Proofs: not decided, as no engine proved a position in {seconds:g} s."
+        return f"Proofs: undecided, as no engine proved a position in {seconds:g} s."
     alike = [
         row["engine"]
         for row in others
@@ -215,7 +216,7 @@ def _best_prover(proofs: Sequence[dict[str, Any]], count: int, seconds: float) -
 
 
 def _match(game: Game, pairs: int, seconds: float, seed: int) -> MatchResult:
-    """Play a match against alpha-beta's search."""
+    """Play the match against alpha-beta."""
     limit = f"seconds={seconds:g}"
     result = match(game, f"engine={PLAYER},{limit}", limit, pairs=pairs, seed=seed)
     if result.reason == "interrupted":
@@ -224,7 +225,7 @@ def _match(game: Game, pairs: int, seconds: float, seed: int) -> MatchResult:
 
 
 def _figures(result: MatchResult) -> dict[str, Any]:
-    """Return the figures of a match; infinite ones are left out."""
+    """Return the figures of a match, without infinite ones."""
     low, high = result.score_interval or (None, None)
     data = result.to_dict() | {"score_low": low, "score_high": high}
     names = [name for column in OF_MATCHES for name in column.every]
@@ -232,12 +233,12 @@ def _figures(result: MatchResult) -> dict[str, Any]:
 
 
 def _better_player(result: MatchResult, seconds: float) -> str:
-    """Return in words which engine plays better, if the interval of the score says so."""
+    """Return a sentence on which engine plays better, by the confidence interval of the score."""
     low, high = result.score_interval or (0.0, 1.0)
-    played = f"{result.games} games at {seconds:g} s a move"
+    played = f"{result.games} games at {seconds:g} s per move"
     tally = f"{PLAYER} won {result.wins}, drew {result.draws}, lost {result.losses}"
     if low <= 0.5 <= high:
-        verdict = f"not decided by {played}"
+        verdict = f"undecided after {played}"
     elif low > 0.5:
         verdict = f"{PLAYER}, by {_lead(result.score, low, high)} in {played}"
     else:
@@ -247,7 +248,7 @@ def _better_player(result: MatchResult, seconds: float) -> str:
 
 
 def _lead(score: float | None, low: float, high: float) -> str:
-    """Return the lead in Elo of a score, with its 95 % interval; at least so much if it won all."""
+    """Return the Elo lead of a score with its 95 % interval, or the lower end if it won all."""
     if score == 1.0:
         return f"{elo_difference(low):.0f} Elo or more (95 %)"
     ends = f"{elo_difference(low):.0f} to {elo_difference(high):.0f}"
@@ -255,13 +256,13 @@ def _lead(score: float | None, low: float, high: float) -> str:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw the time of proofs, and below the points in matches with their interval."""
+    """Draw the time of the proofs, and below, the points in the match with their interval."""
     proofs = [row for row in study.rows if "proven" in row]
     matches = [row for row in study.rows if "score" in row]
     panels = [rows for rows in (proofs, matches) if rows]
     figure.set_label(
-        "Positions proven, and the seconds that took; points a game in matches against alpha-beta "
-        "at equal time, with 95 % intervals."
+        "Positions proven and the seconds spent; points per game in the match against alpha-beta "
+        "at equal time, with 95 % confidence intervals."
     )
     heights = [1 + len(rows) for rows in panels]
     figure.set_size_inches(COLUMN, 0.3 + 0.28 * sum(heights))
@@ -284,4 +285,4 @@ def draw(study: Study, figure: Any) -> None:
             )
             mark_reference(axes, 0.5)
             axes.set_xlim(0, 1)
-            axes.set_title("Matches against alpha-beta: points a game")
+            axes.set_title("Match against alpha-beta: points per game")

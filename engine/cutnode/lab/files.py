@@ -1,8 +1,8 @@
-"""Studies in files: written in the form that a file's name ends in, and read back.
+"""Studies in files: written in the format that the file's ending names, and read back.
 
-JSON, JSON lines and pages have all of a study, and are read by :func:`read_study`.  A file of JSON
-lines grows while the study is measured (:class:`Journal`): one that is stopped keeps what it has,
-and can go on.
+JSON, JSON Lines and HTML pages hold a complete study, and :func:`read_study` reads them.  A JSON
+Lines file grows while the study runs (:class:`Journal`), so an interrupted study keeps its results
+and can be resumed.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def study_schema() -> dict[str, Any]:
 
 
 def json_text(study: Study) -> str:
-    """Return a study as a JSON object in a line; :func:`study_schema` describes it."""
+    """Return a study as a JSON object on one line; :func:`study_schema` describes it."""
     return json.dumps(study.to_dict()) + "\n"
 
 
 def json_lines(study: Study) -> str:
-    """Return a study as JSON lines: its header, samples, rows and notes.
+    """Return a study as JSON Lines: its header, samples, rows and notes.
 
-    One that was not stopped has an end.
+    A study that was not interrupted ends with an ``end`` line.
     """
     lines = [_line("study", study.header())]
     lines += [_line("sample", sample) for sample in study.samples]
@@ -63,41 +63,37 @@ TEXTS: dict[str, Callable[[Study], str]] = {
     ".md": markdown_table,
     ".tex": latex_table,
 }
-"""The forms that are texts, by the endings of files."""
+"""The writers of text formats, by file ending."""
 
 TABLES = (".csv", ".md", ".tex")
-"""The endings of tables, which may have some of the columns."""
+"""The endings of table formats, in which some columns may be left out."""
 
-OUT = (*TEXTS, ".parquet", ".html", *(f".{kind}" for kind in PLOTS))
+SAMPLES = (".samples.csv", ".samples.jsonl", ".samples.parquet")
+"""The endings of files for the samples of a study: what was measured of each position."""
+
+OUT = (*TEXTS, ".parquet", ".html", *(f".{kind}" for kind in PLOTS), *SAMPLES)
 """The endings of files that a study can be written to."""
-
-SAMPLES = (".csv", ".jsonl", ".parquet")
-"""The endings of files that samples can be written to."""
 
 
 def check_out(path: str) -> None:
-    """Check that a study can be written to a file, before anything is measured."""
-    suffix = _suffix(path, OUT)
+    """Check, before anything is measured, that a study can be written to a file."""
+    suffix = suffix_of(path)
     if suffix[1:] in PLOTS:
         check_plot(path)
-    if suffix == ".parquet":
-        pyarrow_modules()
-    check_file(path)
-
-
-def check_samples(path: str) -> None:
-    """Check that samples can be written to a file, before anything is measured."""
-    if _suffix(path, SAMPLES) == ".parquet":
+    if suffix.endswith(".parquet"):
         pyarrow_modules()
     check_file(path)
 
 
 def write_study(study: Study, path: str, draw: Draw | None = None) -> None:
-    """Write a study to a file, in the form that its name ends in: one of :data:`OUT`.
+    """Write a study to a file, in the format of its ending, one of :data:`OUT`.
 
-    *draw* is what draws its plot, if that is not of one of the experiments.
+    *draw* draws its plot; studies of the laboratory's own experiments need none.
     """
-    suffix = _suffix(path, OUT)
+    suffix = suffix_of(path)
+    if suffix in SAMPLES:
+        _write_samples(study, path, suffix)
+        return
     draw = draw or drawing_of(study)
     if suffix[1:] in PLOTS:
         if draw is None:
@@ -110,27 +106,27 @@ def write_study(study: Study, path: str, draw: Draw | None = None) -> None:
         write_whole(path, text.encode())
 
 
-def write_samples(study: Study, path: str) -> None:
-    """Write the samples of a study to a file, in the form of its ending."""
-    suffix = _suffix(path, SAMPLES)
+def _write_samples(study: Study, path: str, suffix: str) -> None:
+    """Write the samples of a study to a file, in the format of its ending."""
     table = study.sample_table()
-    if suffix == ".parquet":
+    if suffix == ".samples.parquet":
         _write_parquet(table.to_columns(), path, {"cutnode_study": json.dumps(study.header())})
-    elif suffix == ".jsonl":
+    elif suffix == ".samples.jsonl":
         write_whole(path, "".join(json.dumps(plain(row)) + "\n" for row in table.rows).encode())
     else:
         write_whole(path, table.to_csv().encode())
 
 
-def _suffix(path: str, known: tuple[str, ...]) -> str:
-    suffix = Path(path).suffix.lower()
-    if suffix not in known:
-        raise CutnodeError(f"{path} cannot be written: it has to end in {', '.join(known)}")
-    return suffix
+def suffix_of(path: str) -> str:
+    """Return the ending that says what a file is written as; :class:`CutnodeError` if none does."""
+    found = [suffix for suffix in OUT if Path(path).name.lower().endswith(suffix)]
+    if not found:
+        raise CutnodeError(f"{path} cannot be written: its name must end in {', '.join(OUT)}")
+    return max(found, key=len)
 
 
 def _write_parquet(columns: dict[str, list[Any]], path: str, about: dict[str, str]) -> None:
-    """Write columns with facts about them; a column of mixed kinds becomes one of texts."""
+    """Write columns, with *about* as metadata; a column of mixed types becomes text."""
     arrow, parquet = pyarrow_modules()
 
     def array(values: list[Any]) -> Any:
@@ -149,10 +145,10 @@ def _write_parquet(columns: dict[str, list[Any]], path: str, about: dict[str, st
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
-    """Read a study from a file of JSON or JSON lines, or from a page.
+    """Read a study from a JSON or JSON Lines file, or from an HTML page.
 
-    :class:`CutnodeError` if it has none, or a damaged one.  A file of a study that was stopped
-    gives what was measured, and a note that says so.
+    An interrupted study has its results so far, and a note that says so.  :class:`CutnodeError` if
+    the file has no study or is damaged.
     """
     try:
         data = Path(path).read_bytes()
@@ -160,9 +156,9 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     except OSError as error:
         raise CutnodeError(f"{path} cannot be read: {error.strerror or error}") from None
     except (EOFError, zlib.error):
-        raise CutnodeError(f"{path} cannot be read: it is cut off or damaged") from None
+        raise CutnodeError(f"{path} cannot be read: it is truncated or damaged") from None
     except UnicodeDecodeError:
-        raise CutnodeError(f"{path} cannot be read: it is not a text") from None
+        raise CutnodeError(f"{path} cannot be read: it is not text in UTF-8") from None
     try:
         return Study.from_dict(_data(text))
     except CutnodeError as error:
@@ -170,7 +166,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
 
 
 def _data(text: str) -> Any:
-    """Return the plain data of a study, in whichever form it is."""
+    """Return the plain data of a study from a text in any of the formats."""
     if text.lstrip().startswith("<"):
         return study_in_page(text)
     first, _, rest = text.partition("\n")
@@ -179,12 +175,12 @@ def _data(text: str) -> Any:
         return _data_of_lines(header["study"], rest.splitlines())
     data = _json(text)
     if data is None:
-        raise CutnodeError("it is neither JSON nor a page of cutnode's laboratory, or is cut off")
+        raise CutnodeError("it is neither JSON nor a page of cutnode's laboratory, or is truncated")
     return data
 
 
 def _json(text: str) -> Any:
-    """Return the value of a text of JSON, None if it is none."""
+    """Return the value of a JSON text; None if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -192,7 +188,7 @@ def _json(text: str) -> Any:
 
 
 def _data_of_lines(header: dict[str, Any], lines: list[str]) -> dict[str, Any]:
-    """Return the plain data of a file of JSON lines; a last line that is cut off does not count."""
+    """Return the plain data of a JSON Lines file, ignoring a truncated last line."""
     data: dict[str, Any] = header | {"rows": [], "notes": [], "samples": []}
     kinds = {"row": "rows", "note": "notes", "sample": "samples"}
     ended = False
@@ -214,10 +210,10 @@ def _data_of_lines(header: dict[str, Any], lines: list[str]) -> dict[str, Any]:
 
 
 def extract_files(study: Study, folder: str) -> list[str]:
-    """Write the code that a study names into a folder, and return the paths.
+    """Write the code files that a study contains into a folder, and return their paths.
 
-    Relative paths stay what they are, so that the study is measured again from that folder.
-    :class:`CutnodeError` if there is no code, or if a file is there already.
+    Relative paths are kept, so that the study can be repeated from that folder.
+    :class:`CutnodeError` if the study contains no code, or if a file exists already.
     """
     texts = {
         Path(folder, _inside(path)): about["text"]
@@ -225,7 +221,7 @@ def extract_files(study: Study, folder: str) -> list[str]:
         if isinstance(about, dict) and isinstance(about.get("text"), str)
     }
     if not texts:
-        raise CutnodeError("the study names no files of code")
+        raise CutnodeError("the study contains no code files")
     check_file(Path(folder, "file"))
     for path in texts:
         if path.exists():
@@ -237,19 +233,20 @@ def extract_files(study: Study, folder: str) -> list[str]:
 
 
 def _inside(path: str) -> Path:
-    """Return a path that does not lead out of the folder that it is put into."""
+    """Return a path that stays inside the folder it is joined to."""
     given = Path(path)
     return Path(given.name) if given.is_absolute() or ".." in given.parts else given
 
 
-# While it is measured
+# During a run
 
 
 class Journal(Follower):
-    """Keeps a study in a file of JSON lines while it is measured.
+    """A follower that keeps a study in a JSON Lines file while it runs.
 
-    *resume* goes on with what the file has of a study that was stopped.  Without it such a file
-    is not written over.  :class:`CutnodeError` if it is the file of another study.
+    With *resume*, the study continues from the samples of an interrupted run in the file.  Without
+    it, an interrupted study is not overwritten.  :class:`CutnodeError` in that case, or if the file
+    is of another study.
     """
 
     def __init__(self, path: str, resume: bool = False):
@@ -259,11 +256,11 @@ class Journal(Follower):
         self.before = read_study(path) if resume and Path(path).exists() else None
         if not resume and _is_unfinished(path):
             raise CutnodeError(
-                f"{path} has a study that was stopped: go on with it by --resume, or remove it"
+                f"{path} has an interrupted study: resume it with --resume, or delete it"
             )
 
     def begin(self, study: Study) -> None:
-        """Write the header; what an earlier run measured stays."""
+        """Write the header, and the samples of an earlier run."""
         if self.before is not None:
             self.earlier = _samples_to_resume(self.path, self.before, study)
         lines = [_line("study", study.header())]
@@ -272,7 +269,7 @@ class Journal(Follower):
         write_whole(self.path, "".join(lines).encode())
         if self.before is not None:
             study.add_note(
-                f"Resumed: {len(self.earlier):,} samples are of an earlier run, started "
+                f"Resumed: {len(self.earlier):,} samples are from an earlier run, started "
                 f"{self.before.run.get('started', '?')}."
             )
 
@@ -299,7 +296,7 @@ class Journal(Follower):
 
 
 def _is_unfinished(path: str) -> bool:
-    """Return whether a file has a study that was stopped."""
+    """Return whether a file has an interrupted study."""
     try:
         return read_study(path).stopped
     except CutnodeError:
@@ -307,17 +304,19 @@ def _is_unfinished(path: str) -> bool:
 
 
 def _samples_to_resume(path: str, before: Study, study: Study) -> list[dict[str, Any]]:
-    """Return the samples of a study that was stopped, if *study* is the same."""
+    """Return the samples of an interrupted run, if it was the same study as *study*."""
     if before.name != study.name:
-        raise CutnodeError(f"{path} cannot be resumed: it is of {before.name!r}")
+        raise CutnodeError(
+            f"{path} cannot be resumed: it is a study of {before.name!r}, not of {study.name!r}"
+        )
     settings = plain(study.settings)
     for name in {**before.settings, **settings}:
         if before.settings.get(name) != settings.get(name):
-            raise CutnodeError(f"{path} cannot be resumed: its setting {name!r} is another")
+            raise CutnodeError(f"{path} cannot be resumed: its setting {name!r} differs")
     for name in ("cutnode", "commit"):
         if before.machine.get(name) != study.machine.get(name):
-            raise CutnodeError(f"{path} cannot be resumed: it is of another version of cutnode")
+            raise CutnodeError(f"{path} cannot be resumed: it is from another version of cutnode")
     for name, about in study.files.items():
         if before.files.get(name) != about:
-            raise CutnodeError(f"{path} cannot be resumed: {name} was changed")
+            raise CutnodeError(f"{path} cannot be resumed: {name} has changed")
     return before.samples

@@ -1,8 +1,8 @@
-"""The theory of uniform game trees: how much of one a search has to see.
+"""The theory of uniform game trees: how much of a tree a search must visit.
 
 In a uniform tree every inner node has *width* children, and all leaves are *depth* plies
-below the root.  Nodes are positions visited, the root and the leaves included.  "Alpha-beta"
-is the textbook's, with the full window at the root, moves in a fixed order, and no table
+below the root.  Node counts include the root and the leaves.  "Alpha-beta" is the textbook
+algorithm, with the full window at the root, moves in a fixed order, and no table
 (:func:`cutnode.alphabeta`); "random" leaves have independent values without ties.  Counts
 are exact integers; expected counts are means over all random trees.
 
@@ -10,7 +10,7 @@ Sources
     Knuth & Moore 1975, "An analysis of alpha-beta pruning", Artificial Intelligence 6.
     Pearl 1982, "The solution for the branching factor of the alpha-beta pruning algorithm
     and its optimality", Communications of the ACM 25 (8).
-    Pearl 1984, "Heuristics", on trees of wins and losses.
+    Pearl 1984, "Heuristics", on win-loss trees.
     Fuller, Gaschnig & Gillogly 1973, "Analysis of the alpha-beta pruning algorithm".
 """
 
@@ -24,13 +24,13 @@ from cutnode.contract.errors import CutnodeError
 
 
 def leaves(width: int, depth: int) -> int:
-    """Return the leaves of a uniform tree, all of which minimax without pruning evaluates."""
+    """Return the number of leaves of a uniform tree; minimax without pruning evaluates all."""
     _require_shape(width, depth)
     return int(width**depth)
 
 
 def nodes(width: int, depth: int) -> int:
-    """Return the nodes of a uniform tree, all of which minimax without pruning visits."""
+    """Return the number of nodes of a uniform tree; minimax without pruning visits all."""
     _require_shape(width, depth)
     return sum(width**ply for ply in range(depth + 1))
 
@@ -38,35 +38,36 @@ def nodes(width: int, depth: int) -> int:
 def minimal_leaves(width: int, depth: int) -> int:
     """Return the fewest leaves that prove the value of the root (Knuth & Moore 1975).
 
-    Alpha-beta evaluates exactly these if the best move comes first everywhere.
+    Alpha-beta evaluates exactly this number if the best move comes first everywhere.
     """
     _require_shape(width, depth)
     return leaves(width, (depth + 1) // 2) + leaves(width, depth // 2) - 1
 
 
 class CriticalLevel(NamedTuple):
-    """The nodes of each type on one level of the critical tree; means if widths are means."""
+    """The nodes of each type on one level of the critical tree (means if widths are means)."""
 
     type1: float
-    """On the line of best play: searched with an open window."""
+    """PV nodes, searched with an open window."""
     type2: float
-    """A refutation is enough: one move is searched."""
+    """Cut-nodes, where one refutation is searched."""
     type3: float
-    """To be refuted: all moves are searched."""
+    """All-nodes, where all moves are searched."""
 
 
 def critical_tree(width: int, depth: int) -> list[CriticalLevel]:
-    """Return the smallest tree that proves the value of the root, level by level from the root.
+    """Return the levels, from the root, of the smallest tree that proves the root's value.
 
-    The types of Knuth & Moore 1975: the first child of a node of type 1 is of type 1 and
-    the others of type 2; the one child of type 2 is of type 3; all of type 3 are of type 2.
+    The node types are those of Knuth & Moore 1975.  The first child of a type 1 node is of type 1
+    and the others are of type 2; the only child of a type 2 node is of type 3; all children of a
+    type 3 node are of type 2.
     """
     _require_shape(width, depth)
     return critical_levels([width] * depth)
 
 
 def critical_levels(widths: Iterable[float]) -> list[CriticalLevel]:
-    """Return the critical tree of which the nodes of each level have so many children, or a mean.
+    """Return the levels of the critical tree, given the (mean) number of children at each level.
 
     The leaves are the last level.
     """
@@ -79,9 +80,9 @@ def critical_levels(widths: Iterable[float]) -> list[CriticalLevel]:
 
 
 def minimal_nodes(width: int, depth: int) -> int:
-    """Return the nodes of the critical tree, of all levels.
+    """Return the number of nodes of the critical tree.
 
-    Alpha-beta visits exactly these if the best move comes first everywhere.
+    Alpha-beta visits exactly this number if the best move comes first everywhere.
     """
     return int(sum(map(sum, critical_tree(width, depth))))
 
@@ -89,7 +90,7 @@ def minimal_nodes(width: int, depth: int) -> int:
 def fixed_point(width: int) -> float:
     """Return Pearl's xi: the root of xi**width + xi = 1 between 0 and 1.
 
-    If leaves are won with this probability, so is the root of a tree of any depth
+    If leaves are wins with this probability, so is the root of a tree of any depth
     (see :func:`win_loss_tree`).
     """
     _require_shape(width, 0)
@@ -103,19 +104,19 @@ def fixed_point(width: int) -> float:
 
 
 def branching_factor(width: int) -> float:
-    """Return the factor by which the random leaves of alpha-beta grow with one ply more.
+    """Return the branching factor of alpha-beta on trees with random leaves.
 
-    The limit for great depths: xi / (1 - xi) (Pearl 1982).
+    It is the growth of the leaves per ply in the limit of great depth, xi / (1 - xi) (Pearl 1982).
     """
     xi = fixed_point(width)
     return xi / (1 - xi)
 
 
 def expected_leaves_of_two_plies(width: int) -> float:
-    """Return the random leaves that alpha-beta evaluates on average in a tree of depth 2.
+    """Return the mean number of random leaves that alpha-beta evaluates in a tree of depth 2.
 
-    The case of two plies of Fuller, Gaschnig & Gillogly 1973 and of Knuth & Moore 1975.
-    All leaves of the first move are evaluated.  Leaf j of move i is, if each of the j - 1
+    The two-ply case of Fuller, Gaschnig & Gillogly 1973 and of Knuth & Moore 1975.  All leaves of
+    the first move are evaluated.  Leaf j of move i is evaluated if each of the j - 1 leaves
     before it is better for the mover than all earlier moves; with x = (j - 1) / width::
 
         P(i, j) = Gamma(x + 1) * Gamma(i) / Gamma(x + i)
@@ -129,18 +130,18 @@ def expected_leaves_of_two_plies(width: int) -> float:
 
 
 class WinLossTree(NamedTuple):
-    """A tree whose leaves are wins with some probability, independently of each other."""
+    """A tree whose leaves are independently wins with a given probability."""
 
     win: float
     """The probability that the mover at the root wins."""
     leaves: float
-    """The leaves evaluated on average, where one winning move is enough."""
+    """The mean number of leaves evaluated, if the search of a node stops at the first win."""
 
 
 def win_loss_tree(width: int, win: float) -> Iterator[WinLossTree]:
-    """Yield trees of wins and losses of depth 0, 1, 2 and so on without end (Pearl 1984).
+    """Yield win-loss trees of depth 0, 1, 2 and so on without end (Pearl 1984).
 
-    A leaf is won by its mover with probability *win*.  Moves are searched in order until
+    A leaf is a win for its mover with probability *win*.  Moves are searched in order until
     one wins::
 
         p(0) = win    p(d) = 1 - p(d - 1)**width
@@ -148,7 +149,7 @@ def win_loss_tree(width: int, win: float) -> Iterator[WinLossTree]:
     """
     _require_shape(width, 0)
     if not 0 <= win <= 1:
-        raise CutnodeError(f"a probability is from 0 to 1, not {win}")
+        raise CutnodeError(f"win must be a probability, 0..1, got {win}")
     expected = 1.0
     while True:
         yield WinLossTree(win, expected)
@@ -158,6 +159,6 @@ def win_loss_tree(width: int, win: float) -> Iterator[WinLossTree]:
 
 def _require_shape(width: int, depth: int) -> None:
     if width < 1:
-        raise CutnodeError(f"a tree has a width of 1 or more, not {width}")
+        raise CutnodeError(f"width must be at least 1, got {width}")
     if depth < 0:
-        raise CutnodeError(f"a depth is 0 or more, not {depth}")
+        raise CutnodeError(f"depth must be at least 0, got {depth}")

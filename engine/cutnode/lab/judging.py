@@ -1,4 +1,4 @@
-"""What the processes of a tuning answer: which moves settings choose, and who wins their games."""
+"""The work of a tuning's processes: which moves settings choose, and who wins their games."""
 
 from __future__ import annotations
 
@@ -23,86 +23,88 @@ from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
 
 REFERENCE = 100
-"""The search that judges has so many times the nodes of one that it judges,"""
+"""The nodes of a reference search (of all moves), as a multiple of a judged search's nodes."""
 
 DEEPER = 2
-"""and gets at most so many plies deeper: all moves are searched."""
+"""The most plies that a reference search goes deeper than a judged one."""
 
 UNIT_ELO = 100.0
-"""What a ``UNIT`` of the game is worth in Elo."""
+"""The worth of a game's ``UNIT``, in Elo."""
 
 DECISIVE_UNITS = 40
-"""A lead of more of them is won."""
+"""The lead, in units, at which scores are clipped: a won game."""
 
 WINNING_UNITS = 5
+"""The lead, in units, with which a player counts as winning."""
+
 AGREED = 3
-"""A game has a winner when the last scores of both players, so many of each, say so."""
+"""The number of consecutive scores, of each player, that must agree on the winner of a game."""
 
 TABLE_MB = 16
 
 Point = Mapping[str, float]
-"""Values of parameters by their full names."""
+"""Parameter values, by the parameters' full names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to do with some positions.
+    """A task for some positions.
 
-    ``reference`` judges all their moves, ``moves`` has one setting choose, and in ``games`` one
-    plays another, a pair from each.
+    ``reference`` judges all their moves, ``moves`` lets one setting choose a move, and ``games``
+    plays two settings against each other, a pair of games from each position.
     """
 
     kind: str
     numbers: tuple[int, ...]
-    """Of the positions."""
+    """The numbers of the positions."""
     points: tuple[Point, ...] = ({},)
     """The settings."""
     seed: int = 0
-    """The luck of games."""
+    """The random seed of games."""
 
 
 Answers = Callable[[Iterable[Task]], Iterable[list[dict[str, Any]]]]
-"""Answers tasks: a sample for each position."""
+"""A function that answers tasks, each with a sample for each position."""
 
 
 class Lead:
-    """Sees that a game is decided before it is over, by what both players think of it."""
+    """An adjudicator, which ends a game early when both players' scores agree on the winner."""
 
     def __init__(self, cls: Any):
         unit = float(game_constant(cls, "UNIT", 0))
-        # Without a unit only what is proven says who wins.
+        # Without a unit only proven scores decide.
         proven = MOST_ESTIMATE + 1 if is_decisive(cls) else math.inf
         self.least = WINNING_UNITS * unit or proven
         self._leaders = deque[int](maxlen=AGREED), deque[int](maxlen=AGREED)
 
     def __call__(self, record: Record, choice: Choice) -> bool:
-        """Take a choice into account, and return whether the game is decided."""
+        """Take a player's choice into account; return whether the game is decided."""
         value = choice.value or 0.0
         lead = value if record.side == 0 else -value
         self._leaders[record.side].append((lead >= self.least) - (lead <= -self.least))
         return self.winner() != 0
 
     def winner(self) -> int:
-        """1 if side 0 has won, -1 if side 1 has, 0 if that is not clear."""
+        """Return 1 if side 0 is winning, -1 if side 1 is, 0 if that is unclear."""
         said = [*self._leaders[0], *self._leaders[1]]
         return sum(said) // len(said) if abs(sum(said)) == 2 * AGREED else 0
 
     def score(self, record: Record) -> float:
-        """The score of side 0: that of a decided game, or of one that is over."""
+        """Return the score of side 0 in a game that was adjudicated or is over."""
         winner = self.winner()
         return 0.5 + 0.5 * winner if winner else record.score(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """All that a process has to know to search positions, and to play from them."""
+    """Everything a process needs to search positions and to play from them."""
 
     game: str
     nodes: int
     positions: tuple[str, ...]
 
     def begin(self) -> Callable[[Task], list[dict[str, Any]]]:
-        """Return the function that answers tasks: a sample for each position."""
+        """Return a function that answers a task with a sample for each position."""
         game = load_game(self.game)
         cls = type(game.start())
         table = Table(TABLE_MB)
@@ -136,9 +138,9 @@ class Judge:
             return {"move": result.move, "depth": result.depth}
 
         def play(players: Sequence[EnginePlayer], position: Any, seed: int) -> dict[str, Any]:
-            """Return the score of the first of two players, on average, as both sides.
+            """Return the first player's mean score over two games, one on each side.
 
-            Both games have the same luck, so settings that make no difference score a half.
+            Both games have the same seed, so settings that make no difference score 0.5.
             """
             scores = []
             for first in (0, 1):
@@ -166,13 +168,13 @@ class Judge:
 
 
 def map_locally(judge: Judge) -> Answers:
-    """Return what answers tasks in this process."""
+    """Return a function that answers tasks in this process."""
     answer = functools.cache(judge.begin)
     return lambda tasks: (answer()(task) for task in tasks)
 
 
 def losses_of(cls: Any, references: Sequence[dict[str, Any]]) -> list[dict[int, float]]:
-    """Return of each position what each move loses, in points of a game."""
+    """Return, for each position, each move's loss compared with the best, in points per game."""
     scores = [
         {int(move): float(value) for move, value in json.loads(reference["scores"]).items()}
         for reference in references
@@ -183,12 +185,12 @@ def losses_of(cls: Any, references: Sequence[dict[str, Any]]) -> list[dict[int, 
 
 
 def points_of(units: float) -> float:
-    """Return the points of a game that a lead of so many units is worth."""
+    """Return the expected points per game of a lead in units."""
     return expected_score(UNIT_ELO * min(max(units, -DECISIVE_UNITS), DECISIVE_UNITS))
 
 
 def spread(scores: Sequence[Mapping[int, float]]) -> float:
-    """How far the scores of the moves of a position lie apart on average; 1 if they do not."""
+    """Return the mean standard deviation of the scores of a position's moves; 1 if it is 0."""
     estimates = [
         [value for value in each.values() if abs(value) <= MOST_ESTIMATE] for each in scores
     ]

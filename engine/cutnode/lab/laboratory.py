@@ -1,7 +1,6 @@
 """The measurement of searches: exact counts and times, position by position, in processes.
 
-Code is compiled before the clock runs.  Node counts are those of one process, whatever the number
-of processes.
+Code is compiled before the clock starts.  Node counts do not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -31,50 +30,51 @@ from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
 
 ENOUGH = 0.05
+"""The CPU seconds, over all positions, until which short searches are repeated."""
+
 MOST_RUNS = 25
-"""Short searches are timed again until all positions took so many seconds, or ran so often."""
+"""The most runs of a short search."""
 
 LONGEST = 5.0
-"""After so many CPU seconds for all positions none is timed again, even if more runs were asked
-for."""
+"""The CPU seconds, over all positions, after which no search is repeated, whatever ``runs`` is."""
 
 SHORT_NODES = 10_000
-"""Times of searches of fewer nodes tell more about a call than about the search."""
+"""The nodes below which a search's time mostly measures the overhead of the call."""
 
 WORTHWHILE = 2.0
-"""After so many CPU seconds of work other processes take a share of the rest."""
+"""The CPU seconds of work after which other processes take a share of the rest."""
 
 BUSY = 0.05
-"""The part of its time that a search waits for a core, if others are at work on the machine."""
+"""The share of its time waiting for a core above which a search ran on a busy machine."""
 
 Sample = dict[str, Any]
-"""What was measured of one position: see :attr:`Study.samples`."""
+"""The measurement of one position: see :attr:`Study.samples`."""
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 
-# The measurement of one position, in the process that searches it
+# One position, in the process that searches it
 
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What to measure of one position."""
+    """The measurement to make of one position."""
 
     position: int
-    """Its number."""
+    """The number of the position."""
     search: str
-    """``search``, ``best moves`` (all of them), or a plain one: ``minimax``, ``alphabeta``."""
+    """``search``, ``best moves`` (the scores of all moves), ``minimax`` or ``alphabeta``."""
     depth: int
     runs: int
     nodes: int
-    """The most nodes, of a search that is not plain."""
+    """The node limit; minimax and alphabeta have none."""
     options: dict[str, Any]
-    """The keywords of its :class:`Searcher`."""
+    """Keywords for :class:`Searcher`."""
 
 
 class _Bench:
-    """Measures searches of positions, one at a time, with one table."""
+    """A bench that measures searches of positions, one at a time, with one table."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class _Bench:
         self._searcher: tuple[dict[str, Any], Searcher] | None = None
 
     def searcher(self, options: dict[str, Any]) -> Searcher:
-        """Return a compiled searcher with these keywords."""
+        """Return a compiled searcher with these options."""
         if self._searcher is None or self._searcher[0] != options:
             cls: Any = type(self.positions[0])
             chosen = choose(cls, options.get("techniques"), exact=options.get("exact", False))
@@ -100,7 +100,7 @@ class _Bench:
         return self._searcher[1]
 
     def __call__(self, task: _Task) -> Sample | None:
-        """Return what was measured; None if it takes more nodes than the task allows."""
+        """Return the measurement; None if the search exceeds the task's node limit."""
         position = self.positions[task.position]
         if task.search == "best moves":
             return self._best_moves(task, position)
@@ -114,7 +114,7 @@ class _Bench:
         return self._timed(task, lambda: plain(position, task.depth, evaluation=self.evaluation))
 
     def _timed(self, task: _Task, once: Callable[[], Any]) -> Sample | None:
-        """Search again and again, as often as that makes sense; one run is one run."""
+        """Repeat the search until its time is known well; with ``runs`` 1, search only once."""
         share = len(self.positions)
         most = max(task.runs, MOST_RUNS) if task.runs > 1 else 1
         spent: list[float] = []
@@ -136,7 +136,7 @@ class _Bench:
             sample |= {"seconds_low": low, "seconds_high": high}
         sample |= {"runs": count, "waited": max(0.0, 1 - total / elapsed), "value": result.value}
         if isinstance(result, SearchResult):
-            best = result.best_move  # none where chance decides
+            best = result.best_move  # None at a chance node
             counts = result.statistics
             sample |= {
                 "move": None if best is None else move_text(result.position, best),
@@ -160,14 +160,15 @@ class _Bench:
 
 
 class Workbench(Generic[Task, Answer]):
-    """Answers tasks in this process, or in others that are made ready as it is.
+    """A pool that answers tasks in this process, or in worker processes prepared the same way.
 
     ``prepare(positions, *args)`` returns the function that answers a task.  With more than one
-    worker it is called in each of them; it and its arguments have to pickle, and
-    :class:`CutnodeError` says what does not.  Techniques from outside are known there by their
-    names as they are here.  As a context, it ends them.
+    worker it is also called in each worker process, so it and its arguments must pickle;
+    :class:`CutnodeError` otherwise.  Your own *techniques* are registered there under the names
+    they have here.  As a context manager, it ends the processes.
 
-    Work of less than :data:`WORTHWHILE` CPU seconds is done here: to begin a process takes as long.
+    The first :data:`WORTHWHILE` CPU seconds of work are done in this process: starting others
+    takes about as long.
     """
 
     def __init__(
@@ -179,9 +180,9 @@ class Workbench(Generic[Task, Answer]):
         techniques: Iterable[str] = (),
     ):
         self.here: Any = prepare(positions, *args)
-        """The function in this process: what it compiles, the others find compiled."""
+        """This process's answering function; the workers reuse the code that it compiles."""
         self.shares = False
-        """Whether other processes take a share of the work by now."""
+        """Whether worker processes are sharing the work."""
         self._spent = 0.0
         self._processes: Processes[Task, Answer] | None = None
         if workers > 1:
@@ -190,9 +191,9 @@ class Workbench(Generic[Task, Answer]):
                 content = pickle.dumps((texts, prepare, positions, args))
             except Exception as error:
                 raise CutnodeError(
-                    f"what is searched cannot be sent to other processes ({error}): use 1 worker"
+                    f"the search cannot be sent to other processes ({error}): use 1 worker"
                 ) from None
-            # The module of the game has to be there before positions are read.
+            # A process must import the game's module before it unpickles positions.
             send = functools.partial(_received, Game.of(positions[0]).source, content)
             self._processes = Processes(send, workers)
 
@@ -204,7 +205,7 @@ class Workbench(Generic[Task, Answer]):
             self._processes.__exit__(*failure)
 
     def answers(self, tasks: Iterable[Task]) -> Generator[Answer, None, None]:
-        """Yield the answers to tasks in their order; a task is made when there is time for it."""
+        """Yield the answers to tasks, in order; tasks are taken only when a worker is free."""
         waiting = iter(tasks)
         if not self.shares:
             for task in waiting:
@@ -229,20 +230,20 @@ def _received(source: str, content: bytes) -> Any:
         texts, prepare, positions, args = pickle.loads(content)
     except (AttributeError, ImportError) as error:
         raise CutnodeError(
-            f"another process does not find what is searched ({error}): put it into a file, or use "
-            f"1 worker"
+            f"another process cannot import the code to search with ({error}): put it into a "
+            f"file, or use 1 worker"
         ) from None
     for text in texts:
-        technique_of(text)  # those from outside are known from then on
+        technique_of(text)  # registers techniques from outside
     return prepare(positions, *args)
 
 
-# The measurement of all positions
+# All positions
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The same search of one or several positions."""
+    """The measurement of the same search on one or several positions."""
 
     samples: tuple[Sample, ...]
     depth: int
@@ -264,18 +265,21 @@ class Measured:
 
     @property
     def runs(self) -> int:
-        """How often each position was timed, at least."""
+        """The fewest runs of any position."""
         runs: int = min(sample["runs"] for sample in self.samples)
         return runs
 
     @property
     def times(self) -> list[float]:
-        """The CPU time of each position, the median of its runs."""
+        """The CPU time of each position: the median of its runs."""
         return [sample["seconds"] for sample in self.samples]
 
     @property
     def spread(self) -> float | None:
-        """The interquartile ranges of all positions' times / the medians; None of single runs."""
+        """The sum of the times' interquartile ranges / the sum of their medians.
+
+        None if a position was timed only once.
+        """
         ranges: list[float] = [
             sample["seconds_high"] - sample["seconds_low"]
             for sample in self.samples
@@ -287,14 +291,14 @@ class Measured:
 
     @property
     def first_cutoff_rate(self) -> float | None:
-        """The share of cutoffs by the first move searched; None if there are none to count."""
+        """The share of cutoffs by the first move searched; None without cutoffs."""
         cutoffs = sum(sample.get("cutoffs", 0) for sample in self.samples)
         first = sum(sample.get("first_cutoffs", 0) for sample in self.samples)
         return first / cutoffs if cutoffs else None
 
 
 def figures_of(found: Measured) -> dict[str, Any]:
-    """Return the figures of :data:`FIGURES`, and the nodes, of what was measured."""
+    """Return the nodes and the figures of :data:`FIGURES` of a measurement."""
     seconds = found.seconds
     row = {
         "nodes": found.nodes,
@@ -309,22 +313,22 @@ def figures_of(found: Measured) -> dict[str, Any]:
 
 
 def same_value(a: float | None, b: float | None) -> bool:
-    """Return whether two values are the same but for the rounding of expectations."""
+    """Return whether two values are the same, up to the rounding of expected values."""
     if a is None or b is None:
         return False
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def with_interval(name: str, interval: Interval) -> dict[str, float]:
-    """Return the figures of a column with an interval; those that are not known are left out."""
+    """Return the figures of a column with an interval, without unknown ones."""
     ends = zip((name, f"{name}_low", f"{name}_high"), interval, strict=True)
     return {each: figure for each, figure in ends if figure is not None}
 
 
 class Laboratory:
-    """Measures searches of an experiment's positions, and fills a study with samples.
+    """The bench of an experiment: measures searches of its positions, and adds samples to a study.
 
-    As a context, it ends the processes that it needed.
+    As a context manager, it ends the processes that it started.
     """
 
     def __init__(self, experiment: Experiment, study: Study):
@@ -348,31 +352,31 @@ class Laboratory:
         self._workbench.__exit__(*failure)
 
     def compile(self, **options: Any) -> None:
-        """Compile the search with these keywords of a :class:`Searcher`."""
+        """Compile the search with these options of :class:`Searcher`."""
         self._workbench.here.searcher(options)
 
     def search(
         self, key: dict[str, Any], depth: int, *, runs: int | None = None, **options: Any
     ) -> Measured | None:
-        """Search all positions with these keywords of a :class:`Searcher`.
+        """Search all positions with these options of :class:`Searcher`.
 
-        *key* is what the row of the table is called, which samples begin with.  None if the
-        positions take as many nodes in all as a row may, or more.
+        *key* has the fields that name the table row; each sample begins with them.  Return None if
+        the positions together reach the node limit of a row.
         """
         most = self.experiment.most_nodes
         return self._measure(key, "search", depth, runs, most, options)
 
     def alphabeta(self, key: dict[str, Any], depth: int) -> Measured:
-        """Search all positions by textbook alpha-beta, with the nodes that takes."""
+        """Search all positions with textbook alpha-beta, without a node limit."""
         found = self._measure(key, "alphabeta", depth, None, None, {})
         assert found is not None
         return found
 
     def minimax(self, most_nodes: int) -> tuple[Measured, int]:
-        """Visit the whole tree, as deep as it is expected to take no more than *most_nodes* in all.
+        """Search all positions by minimax, to the greatest depth expected within *most_nodes*.
 
-        Also return the nodes that are expected at the experiment's depth: those of the next depth
-        are estimated from those of the last two.  The row is called ``minimax``, or
+        Also return the nodes expected at the experiment's depth.  Both estimates extrapolate from
+        the node counts of the last two depths.  The row is called ``minimax``, or
         ``minimax 4 deep``.
         """
         depth = self.experiment.depth
@@ -392,9 +396,9 @@ class Laboratory:
         )
 
     def best_moves(self, numbers: Sequence[int], **options: Any) -> list[dict[str, float] | None]:
-        """Return the scores of all moves of some positions, by their texts.
+        """Return the scores of all moves of some positions, by the moves' texts.
 
-        None for a position that takes more nodes than a row may.
+        None for a position that exceeds the node limit of a row.
         """
         experiment = self.experiment
         task = _Task(0, "best moves", experiment.depth, 1, experiment.most_nodes, options)
@@ -402,16 +406,16 @@ class Laboratory:
         return [None if sample is None else sample["scores"] for sample in found]
 
     def note_conditions(self) -> None:
-        """Note under which conditions times were taken, where they are not the best."""
+        """Note the conditions that make times less reliable."""
         if self._workbench.shares:
             self.study.add_note(
-                f"Times: up to {self.workers} searches ran at once, each in a process of its own, "
-                f"and shared caches and memory. With --workers 1 nothing of the kind disturbs them."
+                f"Times: up to {self.workers} searches ran at once, each in its own process, "
+                f"sharing caches and memory bandwidth. With --workers 1 they would run alone."
             )
         if self._busy and self._waited / self._busy > BUSY:
             self.study.add_note(
-                f"Times: the machine was busy, and searches waited for a core "
-                f"{self._waited / self._busy:.0%} of the time: compare nodes."
+                f"Times: the machine was busy, and searches spent {self._waited / self._busy:.0%} "
+                f"of the time waiting for a core: compare nodes."
             )
 
     def _measure(
@@ -437,7 +441,7 @@ class Laboratory:
                 if sample is None:
                     return None
                 samples[number] = key | {"position": self.texts[number]} | sample
-                if (rest := left()) is not None and rest <= 0:  # others took some meanwhile
+                if (rest := left()) is not None and rest <= 0:  # others used some nodes meanwhile
                     return None
                 self.study.add_sample(samples[number])
                 self._look_at_load(sample)
@@ -449,7 +453,7 @@ class Laboratory:
         numbers: Iterable[int] | None = None,
         left: Callable[[], int | None] = lambda: None,
     ) -> Generator[Any, None, None]:
-        """Yield what is measured of the positions with these numbers, by default of all."""
+        """Yield the measurements of the positions with these numbers, by default all."""
         chosen = range(len(self.texts)) if numbers is None else numbers
         tasks = (
             replace(

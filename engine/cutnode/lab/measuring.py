@@ -1,6 +1,6 @@
-"""Experiments with searches of a game: what is searched, how, and the figures that they share.
+"""Experiments with searches of a game: their positions, options and common figures.
 
-Every search begins with nothing stored and nothing learned, so its node count can be had again.
+Every search starts with an empty table and no history, so its node count is reproducible.
 """
 
 from __future__ import annotations
@@ -30,33 +30,30 @@ from cutnode.search.searcher import Searcher
 from cutnode.storage.evaluations import chosen_evaluation
 
 ABOUT_INTERVALS = (
-    "Intervals: 95 %, by the BCa bootstrap over positions; they hold for positions like these. "
-    "With fewer than some 20 positions they are too narrow."
+    "Intervals: 95 % confidence intervals, by the BCa bootstrap over positions; they hold for "
+    "positions like these. With fewer than about 20 positions they are too narrow."
 )
 """The note of a study with intervals."""
 
 FIGURES = {
     "seconds": Column(
-        "seconds", "CPU time of all positions, of each the median of its runs", ".5f", timed=True
+        "seconds", "CPU time, summed over positions (median of runs)", ".5f", timed=True
     ),
     "spread": Column(
-        "spread",
-        "how far runs are apart: their interquartile range / their median",
-        ".1%",
-        timed=True,
+        "spread", "interquartile range of the runs' times / their median", ".1%", timed=True
     ),
-    "ebf": Column("ebf", "effective branching factor: nodes of a position ** (1 / depth)", ".2f"),
+    "ebf": Column("ebf", "effective branching factor: nodes per position ** (1 / depth)", ".2f"),
     "first": Column("first", "share of cutoffs by the first move searched", ".1%"),
     "rate": Column("rate", "million nodes per second of CPU time", ".2f", timed=True),
-    "runs": Column("runs", "how often each position was timed, at least", "d", timed=True),
+    "runs": Column("runs", "number of times each position was timed (minimum)", "d", timed=True),
 }
-"""The figures of measured searches."""
+"""The columns that measured searches share."""
 
 
 def search_afresh(
     searcher: Searcher, position: Any, depth: int, *, nodes: int | None = None, lines: int = 1
 ) -> SearchResult:
-    """Search with nothing stored and nothing learned; Ctrl-C is raised, not a result."""
+    """Search with a cleared searcher; raise KeyboardInterrupt if the search is interrupted."""
     searcher.clear()
     result = searcher.search(position, depth=depth, nodes=nodes, lines=lines)
     if result.reason == "interrupted":
@@ -65,34 +62,34 @@ def search_afresh(
 
 
 class MeasuringOptions(TypedDict, total=False):
-    """How often, how far and by how many processes searches are measured."""
+    """The options of measurements: repetition, limits and processes."""
 
     runs: int
     most_nodes: int
-    """The most nodes of a row; one that takes more is left empty."""
+    """The node limit of a row; a row that takes more is left empty."""
     table_mb: int
     workers: int
-    """Processes that search positions at the same time."""
+    """The number of processes, which search positions at the same time."""
     positions_from: str
-    """Where the positions are from, for whoever reads the study."""
+    """The source of the positions, for readers of the study."""
 
 
 class ExperimentOptions(MeasuringOptions, total=False):
     """The options of experiments with searches of a game."""
 
     techniques: Iterable[str | Technique | EllipsisType] | None
-    """Names of ``cutnode.kernels.techniques``, or your own; an ellipsis stands for all that suit
-    the game, as by default."""
+    """Names of ``cutnode.kernels.techniques``, or your own; an ellipsis stands for all techniques
+    that suit the game, the default."""
     parameters: Mapping[str, float] | None
-    """Values of their parameters, by name."""
+    """Values of the techniques' parameters, by name."""
     exact: bool
-    """Leave out what can change scores."""
+    """Whether to leave out techniques that can change scores."""
     evaluation: AnyEvaluation
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """The positions that an experiment searches, and how; made by :func:`plan`."""
+    """The positions and options of an experiment; made by :func:`plan`."""
 
     positions: tuple[Any, ...]
     depth: int
@@ -113,7 +110,7 @@ class Experiment:
         return {**profile.values, **self.parameters}.get(full, parameter.default)
 
     def settings(self) -> dict[str, Any]:
-        """Return all that is needed to get the same node counts again."""
+        """Return everything needed to reproduce the node counts."""
         cls: Any = type(self.positions[0])
         return {
             "game": game_source(cls),
@@ -141,20 +138,20 @@ def plan(
     evaluation: AnyEvaluation = None,
     **measuring: Unpack[MeasuringOptions],
 ) -> Experiment:
-    """Plan an experiment; :class:`CutnodeError` says why one makes no sense."""
+    """Plan an experiment; :class:`CutnodeError` for positions or options that make no sense."""
     positions = tuple(coerce(position) for position in positions)
     if not positions:
-        raise CutnodeError("there are no positions to search")
+        raise CutnodeError("no positions to search")
     cls = type(positions[0])
     for position in positions:
         if type(position) is not cls:
-            raise CutnodeError("the positions of an experiment are of one game and variant")
+            raise CutnodeError("positions must all be of the same game and variant")
         if outcome(position)[0]:
             raise CutnodeError(
                 f"the game is over in {position_text(position)}: there is nothing to search"
             )
     if not 1 <= require_integer(depth, "a depth") <= MOST_DEPTH:
-        raise CutnodeError(f"the depth of an experiment is 1..{MOST_DEPTH} plies, not {depth}")
+        raise CutnodeError(f"depth must be 1..{MOST_DEPTH}, got {depth}")
     chosen = in_order(cls, techniques, exact=exact)
     experiment = Experiment(
         positions,
@@ -166,17 +163,17 @@ def plan(
         **measuring,
     )
     if require_integer(experiment.runs, "a number of runs") < 1:
-        raise CutnodeError(f"an experiment has at least 1 run, not {experiment.runs}")
+        raise CutnodeError(f"runs must be at least 1, got {experiment.runs}")
     if require_integer(experiment.most_nodes, "a node limit") < 1:
-        raise CutnodeError(f"a node limit is at least 1, not {experiment.most_nodes}")
+        raise CutnodeError(f"a node limit must be at least 1, got {experiment.most_nodes}")
     require_workers(experiment.workers)
     return experiment
 
 
 def note_disagreement(study: Study, figure: str, p: str) -> None:
-    """Note what a test and an interval tell, if a row has one of them beyond chance and not both.
+    """Add a note if a row is significant by its test but not by its interval, or vice versa.
 
-    *figure* and *p* name the columns.
+    *figure* and *p* name the columns of the interval and the p-value.
     """
     unlike = []
     for row in study.rows:
@@ -189,17 +186,17 @@ def note_disagreement(study: Study, figure: str, p: str) -> None:
     if unlike:
         study.add_note(
             f"{p} and the interval of {figure} disagree: {'; '.join(unlike)}. They test different "
-            f"things. {p}, of the signed-rank test, tells whether more positions have a ratio on "
-            f"one side of 1, larger ratios counting by their rank only. The interval is of the "
-            f"geometric mean, which a few large ratios can move. With fewer than 6 positions that "
-            f"differ, {p} is never below 0.05."
+            f"things. {p} is the p-value of the signed-rank test, which asks whether the ratios "
+            f"tend to one side of 1 and uses only their ranks. The interval is of the geometric "
+            f"mean, which a few large ratios can move. With fewer than 6 positions that differ, "
+            f"{p} is never below 0.05."
         )
 
 
 def require_workers(workers: int) -> None:
-    """Raise :class:`CutnodeError` unless there can be so many processes."""
+    """Raise :class:`CutnodeError` unless the number of workers is in range."""
     if not 1 <= require_integer(workers, "a number of workers") <= MOST_PROCESSES:
-        raise CutnodeError(f"an experiment has 1..{MOST_PROCESSES} workers, not {workers}")
+        raise CutnodeError(f"workers must be 1..{MOST_PROCESSES}, got {workers}")
 
 
 def columns_for(
@@ -209,10 +206,10 @@ def columns_for(
     of_one: Collection[str] = (),
     of_several: Collection[str] = (),
 ) -> tuple[Column, ...]:
-    """Return the columns that make sense for a number of positions.
+    """Return the columns that suit a number of positions.
 
-    *of_one* and *of_several* are the names of those for just that; one position has no intervals
-    over positions.
+    *of_one* and *of_several* name the columns for only one position and only several.  With one
+    position there are no intervals over positions.
     """
     if positions > 1:
         return tuple(column for column in columns if column.name not in of_one)

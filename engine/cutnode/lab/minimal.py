@@ -1,25 +1,25 @@
 # mypy: disallow-untyped-calls=False
-"""The minimal tree and graph of a game, and the searches above them.
+"""The minimal tree and graph of a game, and how far searches are above them.
 
-The tree of a game is not uniform, so the fewest nodes that prove its value are not known by a
-formula.  They are estimated as A. Plaat, J. Schaeffer, W. Pijls and A. de Bruin did in "Nearly
-optimal minimax tree search?" (1994): the score is searched, and then proven once more, with
-the moves that are known to prove it in front.
+The tree of a game is not uniform, so no formula gives the fewest nodes that prove its value.
+They are estimated by the method of A. Plaat, J. Schaeffer, W. Pijls and A. de Bruin, "Nearly
+optimal minimax tree search?" (1994): a search finds the score, and then the score is proven
+again with the moves that proved it searched first.
 
-*   Proving a score s takes the window (s - 1, s + 1).  Where a cutoff is possible, the move
-    that gave it is searched first; on the line of best play, the best move.  Nothing else
-    needs to be tried, so this visits a *critical tree* of Knuth and Moore: all moves where
-    one player has to be refuted, one move where a refutation is enough.
-*   The *minimal tree* is counted without a table: what is reached twice counts twice.
-*   The *minimal graph* is counted with one: a position that was seen with the same number
-    of plies left, with bounds that decide, is not searched again.  It counts as a node each
-    time, as in all searches here.  Equivalent positions share bounds if the game says so.
-*   Which of several refutations is taken makes a difference.  Here it is the first that is
-    found, in the game's order of promise; a smaller proof may exist.  So both counts are
-    upper bounds of what is truly minimal (the paper calls them left-first).
-*   One proof tells the next which moves to begin with, until a cutoff comes from the first
-    move everywhere.  Nodes where it did not are counted: 0 says that the estimate is a
-    critical tree indeed, more that tables were too small or that passes ended early.
+*   A score s is proven with the window (s - 1, s + 1).  At a cut-node the move that gave the
+    cutoff is searched first, and at a PV node the best move.  No other move needs to be tried
+    there, so this visits a *critical tree* of Knuth and Moore: all moves at all-nodes, one
+    move at cut-nodes.
+*   The *minimal tree* is counted without a table: a position reached twice counts twice.
+*   The *minimal graph* is counted with one: a position that was visited at the same remaining
+    depth, and whose bounds decide, is not searched again.  It counts as a node each time, as
+    in all searches here.  Equivalent positions share bounds if the game declares them.
+*   The count depends on which of several refutations is chosen.  Here it is the first one
+    found, in the game's move ordering; a smaller proof may exist.  So both counts are upper
+    bounds on the true minimum (the paper calls them left-first).
+*   Each proof passes its moves on to the next, until every cutoff comes from the first move.
+    Nodes where it did not are counted: 0 shows that the estimate is a critical tree; a higher
+    count, that the tables were too small or that the passes ran out.
 """
 
 from __future__ import annotations
@@ -63,31 +63,33 @@ from cutnode.storage.evaluations import chosen_evaluation
 from cutnode.storage.tables import Table
 
 COLUMNS = (
-    Column("depth", "plies", "d"),
-    Column("score", "for the player to move", "d"),
+    Column("depth", "depth in plies", "d"),
+    Column("score", "score for the player to move", "d"),
     Column("search"),
-    Column("nodes", "positions visited, all positions together", ",d"),
-    Column("leaves", "positions where a line ended", ",.0f"),
-    Column("above_tree", "nodes / those of the minimal tree", ",.3f", interval=True),
-    Column("above_graph", "nodes / those of the minimal graph", ",.3f", interval=True),
+    Column("nodes", "nodes visited, summed over positions", ",d"),
+    Column("leaves", "leaves visited, summed over positions", ",.0f"),
+    Column("above_tree", "nodes / nodes of the minimal tree", ",.3f", interval=True),
+    Column("above_graph", "nodes / nodes of the minimal graph", ",.3f", interval=True),
     Column("last", "nodes of the last iteration", ",d"),
-    Column("last_above_graph", "the same / those of the minimal graph", ",.3f", interval=True),
-    Column("late", "nodes of a proof whose first move was not the right one", ",d"),
+    Column("last_above_graph", "last / nodes of the minimal graph", ",.3f", interval=True),
+    Column("late", "nodes of a proof where the first move did not give the cutoff", ",d"),
 )
 
 TOTALS = ("nodes", "leaves", "last", "late")
+"""The figures of a row that are sums over positions."""
+
 RATIOS = ("above_tree", "above_graph", "last_above_graph")
-"""The figures of rows that are sums of those of positions, and their geometric means."""
+"""The figures of a row that are geometric means over positions."""
 
 MINIMAL = ("minimal graph", "minimal tree", "formula")
-"""What is compared with the searches: the rows before theirs."""
+"""The reference rows, which precede the rows of searches."""
 
 PASSES = 8
-"""A proof is repeated at most so often to find its best order."""
+"""The most passes of a proof, each to improve the move ordering."""
 
 
 class _ScoreProver:
-    """Proves scores again and again, to find small proofs."""
+    """A prover that repeats proofs of a score to find a small one."""
 
     def __init__(self, engine: Searcher, table_mb: int):
         self.engine = engine
@@ -95,7 +97,7 @@ class _ScoreProver:
         self.known, self.bounds = Table(table_mb), Table(table_mb)
 
     def smallest(self, position: Any, depth: int, score: int, share: bool) -> Any:
-        """Return the memory of the first proof in best order, or else of the smallest."""
+        """Return the memory of the first proof with perfect move ordering, or else the smallest."""
         found: list[Any] = []
         while len(found) < PASSES:
             found.append(self._prove(position, depth, score, share))
@@ -136,16 +138,17 @@ def minimal_graph(
 ) -> Study:
     """Compare the nodes of searches with the minimal tree and graph of a game.
 
-    *positions* is a position, or some of one class, of which nodes are added up, and ratios are
-    geometric means.  What minimal means here, and how it is estimated, is said at the top of this
-    module.  *searches* are names of :data:`SEARCHES`; *table_mb* is the size of each table in MiB;
-    *workers* processes take positions at the same time.
+    *positions* is one position, or several of one class; nodes are summed over positions, and
+    ratios are geometric means.  The module's docstring says what minimal means, and how it is
+    estimated.  *searches* are names of :data:`SEARCHES`; *table_mb* is the size of each table in
+    MiB; *workers* processes search positions at the same time.  :class:`GameError` for a game with
+    chance or repetition.
     """
     positions = [positions] if hasattr(positions, "_fields") else list(positions)
     depths = require_depths(depths)
     names = chosen_searches(searches)
     if not positions or not depths:
-        raise CutnodeError("a study of minimal graphs needs a position and a depth")
+        raise CutnodeError("a study of minimal graphs needs at least one position and one depth")
     require_workers(workers)
     cls: Any = type(positions[0])
     for verb, reason in (("chance", "chance"), ("reversible", "repetition")):
@@ -160,7 +163,7 @@ def minimal_graph(
     several = len(positions) > 1
     study = Study(
         name="minimal",
-        about=f"Nodes of searches above the minimal tree and graph of {game_name(cls)}",
+        about=f"Nodes of searches compared with the minimal tree and graph of {game_name(cls)}",
         settings={
             "game": game_source(cls),
             "positions": list(map(position_text, positions)),
@@ -173,15 +176,15 @@ def minimal_graph(
         },
         columns=columns_for(len(positions), COLUMNS, of_one=("score",)),
         notes=[
-            "minimal tree, minimal graph: estimates from above; proofs of the score that begin "
-            "with the moves that proved it before, without and with a table (A. Plaat et al., "
-            "Nearly optimal minimax tree search?, 1994).",
-            "formula: the leaves of Knuth and Moore for trees with the mean number of moves at "
-            "each ply of the minimal tree.",
+            "minimal tree, minimal graph: upper-bound estimates, by proofs of the score that "
+            "search the moves that proved it before first, without and with a table (A. Plaat et "
+            "al., Nearly optimal minimax tree search?, 1994).",
+            "formula: Knuth and Moore's number of leaves, for a tree with the minimal tree's mean "
+            "number of moves at each ply.",
             *(f"{name}: {SEARCHES[name].about}" for name in names),
-            "A search with a table may visit fewer nodes than the minimal tree, as positions "
-            "are reached in several ways, and fewer than this estimate of the minimal graph, "
-            "as other refutations may be cheaper.",
+            "A search with a table may visit fewer nodes than the minimal tree, because of "
+            "transpositions, and fewer than this estimate of the minimal graph, because it may "
+            "find cheaper refutations.",
             *([ABOUT_INTERVALS] if several else []),
         ],
         progress=progress,
@@ -192,7 +195,7 @@ def minimal_graph(
 
 
 def _fill(study: Study, workbench: Workbench[_Task, list[Sample]]) -> None:
-    """Measure all depths and positions, and add what an earlier run has left."""
+    """Measure all depths and positions that an earlier run has not measured, and add the rows."""
     texts, depths = study.settings["positions"], study.settings["depths"]
     searches = (*MINIMAL, *study.settings["searches"])
     recalled: dict[_Task, list[Sample]] = {}
@@ -222,7 +225,7 @@ def _fill(study: Study, workbench: Workbench[_Task, list[Sample]]) -> None:
 
 
 def _summary(samples: Sequence[Sample]) -> dict[str, Any]:
-    """Return the figures of a row: sums and means of the samples that have them."""
+    """Return the figures of a row: the sums and means of its samples."""
     row: dict[str, Any] = {"score": samples[0]["score"]} if len(samples) == 1 else {}
     for name in TOTALS:
         if name in samples[0]:
@@ -239,7 +242,7 @@ _Task = tuple[int, int]
 
 
 class _Bench:
-    """Searches positions and proves their scores, in one process."""
+    """A bench that searches positions and proves their scores, in one process."""
 
     def __init__(
         self,
@@ -258,7 +261,7 @@ class _Bench:
         self.prover = _ScoreProver(self.scorer, table_mb)
 
     def __call__(self, task: _Task) -> list[Sample]:
-        """Return a sample of each proof and search of a position and depth."""
+        """Return a sample for each proof and search of a position at a depth."""
         number, depth = task
         position = self.positions[number]
         score = int(search_afresh(self.scorer, position, depth).value)
@@ -290,10 +293,10 @@ class _Bench:
 
 
 def expected_leaves(inner: Sequence[int], children: Sequence[int]) -> float:
-    """Return the leaves of a critical tree with a mean number of children at each ply.
+    """Return the leaves of a critical tree with the mean number of children at each ply.
 
-    The formula of Knuth & Moore for widths that change from ply to ply: all moves of one
-    player and one of the other, the other way round, and one line counted twice.
+    The formula of Knuth & Moore for widths that vary by ply: all moves of one player and one of
+    the other, plus the reverse, less the one line that both count.
     """
     widths = [
         int(count) / int(nodes) for nodes, count in zip(inner, children, strict=True) if nodes
@@ -302,11 +305,12 @@ def expected_leaves(inner: Sequence[int], children: Sequence[int]) -> float:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw nodes by depth, and how far they are above those of the minimal graph."""
+    """Draw nodes by depth, and their ratios to the nodes of the minimal graph."""
     figure.set_size_inches(PAGE, 3.2)
     figure.set_label(
-        "Left, nodes of all positions by depth; right, nodes / those of the minimal graph, "
-        "geometric means over positions with 95 % intervals. Marks of one depth are set apart."
+        "Left: nodes, summed over positions, by depth.  Right: nodes / nodes of the minimal graph, "
+        "geometric means over positions with 95 % confidence intervals. Markers of one depth are "
+        "spread sideways."
     )
     left, right = figure.subplots(1, 2)
     draw_searches(left, "Nodes", study.rows, "nodes", direct=False)

@@ -1,14 +1,13 @@
-"""What happens in the nodes of a search: kinds of nodes, cutoffs, the order of moves, the table.
+"""A study of a search's nodes: node types, cutoffs, move ordering and the transposition table.
 
-*   Nodes by how they turned out, beside those of the critical tree of Knuth and Moore with the mean
-    number of moves at each ply, added up for all iterations: the fewest without a table.
-*   Cutoffs by the number of the move that gave them, in the order in which moves were searched.
-*   The share of cutoffs by the first move, by the depth left and by the kind of node that the
-    search took it for.
-*   What the table was asked, knew, and decided.
+*   Nodes by actual type, compared with the critical tree of Knuth and Moore that has the mean
+    number of moves at each ply, summed over iterations: the fewest nodes without a table.
+*   Cutoffs by move number, in the order in which moves were searched.
+*   The first-move cutoff rate, by remaining depth and by the node type that the search expected.
+*   Probes, hits, cutoffs and overwritten entries of the table.
 
-Cutoffs by number and depth are counted by a technique that watches (see
-:mod:`cutnode.lab.observer`); a game of chance has them in total only.
+Cutoffs by move number and depth are counted by an observing technique (see
+:mod:`cutnode.lab.observer`); for a game of chance there are only totals.
 """
 
 from __future__ import annotations
@@ -43,29 +42,28 @@ from cutnode.storage.tables import Table
 
 COLUMNS = (
     Column("part"),
-    Column("of", "what is counted"),
-    Column("count", "all positions together", ",d"),
-    Column("share", "see the notes", ".1%", interval=True),
-    Column("minimal", "the fewest nodes of this kind (critical tree)", ",.0f"),
-    Column("above", "nodes / the fewest", ",.2f", interval=True),
+    Column("of", "event or node type"),
+    Column("count", "sum over positions", ",d"),
+    Column("share", "share (of what: see the notes)", ".1%", interval=True),
+    Column("minimal", "nodes of this type in the critical tree", ",.0f"),
+    Column("above", "count / minimal", ",.2f", interval=True),
 )
 
 NODES, CUTOFFS, MOVES, DEPTHS, TABLE = "nodes", "cutoffs", "cutoff by move", "first move", "table"
 """The parts of the table."""
 
 STEPS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 16, 21, 31, MOST_INDEX)
-"""Numbers of moves that begin a row of the histogram."""
+"""The move numbers that begin a row of the histogram."""
 
 NOTES = (
-    "nodes: by how they turned out; the share is that of all nodes. PV nodes scored inside their "
-    "window, cut nodes at or above beta, all nodes at or below alpha. Nodes that were decided "
-    "before a move was searched are of none of these kinds.",
-    "cutoffs: the share is that of all cutoffs. cutoff by move: the number of the move that gave "
-    "it, in the order of search.",
-    "first move: the share of cutoffs by the first move, by the depth left, and by the kind for "
-    "which the search took the node.",
-    "table: hits are shares of the probes, and so are cutoffs; overwritten, of the stores: for "
-    "which another position of the same search gave way; entries in use, of all.",
+    "nodes: by actual type; share of all nodes. PV nodes scored inside their window, cut-nodes "
+    "failed high, all-nodes failed low. Nodes decided before a move was searched have no type.",
+    "cutoffs: share of all cutoffs. cutoff by move: the number of the move that gave the cutoff, "
+    "in search order.",
+    "first move: the first-move cutoff rate, by remaining depth and by the node type that the "
+    "search expected.",
+    "table: hits and cutoffs are shares of probes; overwritten is the share of stores that "
+    "replaced another position of the same search; entries in use, the share of all entries.",
 )
 
 
@@ -76,7 +74,7 @@ def nodes(
     progress: Progress = no_progress,
     **options: Unpack[ExperimentOptions],
 ) -> Study:
-    """Search positions *depth* plies deep, and count what happens in their nodes.
+    """Search positions to *depth*, and count node types, cutoffs and table hits.
 
     A position that takes more than *most_nodes* nodes is left out.  Nothing is timed.
     """
@@ -85,7 +83,7 @@ def nodes(
     del settings["runs"]
     study = Study(
         "nodes",
-        "What happens in the nodes of a search",
+        "Node types, cutoffs, move ordering and table hits of a search",
         settings,
         columns_for(len(experiment.positions), COLUMNS),
         notes=[*NOTES],
@@ -133,7 +131,7 @@ def _fill(study: Study, experiment: Experiment) -> None:
 
 
 def _summary(samples: Sequence[Sample]) -> dict[str, Any]:
-    """Return the figures of a row: sums, and the shares of sums."""
+    """Return the figures of a row: sums, and the ratios of sums."""
     counts = [sample["count"] for sample in samples]
     wholes = [sample["whole"] for sample in samples]
     row: dict[str, Any] = {"count": sum(counts)}
@@ -147,7 +145,7 @@ def _summary(samples: Sequence[Sample]) -> dict[str, Any]:
 
 
 class _Bench:
-    """Searches positions with a technique that watches, in one process."""
+    """A bench that searches positions with the observing technique, in one process."""
 
     def __init__(
         self,
@@ -168,12 +166,12 @@ class _Bench:
         options["parameters"] = parameters
         watching: Any = [*techniques, OBSERVER] if self.watches else techniques
         self.searcher = Searcher(cls, techniques=watching, **options)
-        # With the keys of the search that nobody watches, it visits the same nodes to the last.
+        # With the table keys of the unobserved search, it visits exactly the same nodes.
         unwatched = Searcher(cls, techniques=techniques, ready=False, **options)
         self.searcher.memory["purpose"] = unwatched.memory["purpose"]
 
     def __call__(self, number: int) -> list[Sample] | None:
-        """Return the samples of a position; None if it takes too many nodes."""
+        """Return the samples of a position; None if it exceeds the node limit."""
         position = self.positions[number]
         result = search_afresh(self.searcher, position, self.depth, nodes=self.most_nodes)
         if result.reason == "node limit":
@@ -237,9 +235,9 @@ def _of_cutoffs(watched: dict[str, np.ndarray[Any, Any]]) -> Iterator[Sample]:
 def _fewest(
     result: SearchResult, nodes: np.ndarray[Any, Any], moves: np.ndarray[Any, Any]
 ) -> dict[str, float]:
-    """Return the nodes of each kind that the critical trees of all iterations have together.
+    """Return the nodes of each type in the critical trees of all iterations, summed.
 
-    Their nodes have as many moves as those of the same ply that were searched, by the mean.
+    The width of each ply is the mean number of moves of the nodes searched there.
     """
     widths: list[float] = []
     for ply in range(max((iteration.depth for iteration in result.iterations), default=0)):
@@ -257,7 +255,7 @@ def _fewest(
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw cutoffs by move, and the share of the first move by kind and depth."""
+    """Draw cutoffs by move, the first-move cutoff rate by node type and depth, and the table."""
     parts = {MOVES: "Cutoffs by move", DEPTHS: "Cutoffs by the first move", TABLE: "Table"}
     panels = {
         title: [row for row in study.rows if row["part"] == part and "share" in row]
@@ -268,8 +266,8 @@ def draw(study: Study, figure: Any) -> None:
         PAGE, 0.7 + 0.2 * max((len(rows) for rows in panels.values()), default=1)
     )
     figure.set_label(
-        "Shares of cutoffs by the number of the move that gave them, and by the first move at each "
-        "kind and depth of node; and what the table knew of its probes. Bars are 95 % intervals."
+        "Cutoffs by the number of the move that gave them, first-move cutoff rates by node type "
+        "and remaining depth, and table hits and cutoffs. Bars are 95 % confidence intervals."
     )
     grid = figure.subplots(1, len(panels), squeeze=False)[0]
     for axes, (title, rows) in zip(grid, panels.items(), strict=True):

@@ -1,7 +1,7 @@
-"""A technique that changes nothing, and counts what happens in nodes.
+"""A technique that changes nothing, and counts nodes, moves and cutoffs.
 
-Machine code with its hooks is made only where a study asks for it, so other searches pay nothing.
-The counts are arrays in the memory of the search, by the names of :data:`OBSERVER`'s memory.
+Code with its hooks is compiled only for a study that uses it, so other searches pay nothing.
+The counts are arrays in the memory of the search, under the names in :data:`OBSERVER`'s memory.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ from cutnode.kernels.declarations import Technique
 from cutnode.kernels.parameters import MOST_DEPTH
 
 MOST_INDEX = 64
-"""Cutoffs by later moves than that are counted together."""
+"""The number of counted moves; the last also counts cutoffs by later moves."""
 
 MOST_PLIES = 128
-"""So are nodes that are more plies from the root."""
+"""The number of counted plies; the last also counts nodes further from the root."""
 
 KINDS = ("PV", "expected cut", "expected all")
-"""Kinds of nodes as a search expects them: those with an open window; and of those with a null
-window the ones where a cutoff is expected, and the others."""
+"""The node types that a search expects: PV nodes (open window), cut-nodes and all-nodes."""
 
 DEPTHS = MOST_DEPTH + 1
 
 
 @compiled
 def count_child(node, child, value, search):  # type: ignore[no-untyped-def]
-    """Count a node and its moves, when the first of them was searched."""
+    """Count a node and its moves, once its first move has been searched."""
     if child.searched == 0:
         ply = min(node.ply, MOST_PLIES - 1)
         search.observer_nodes[ply] += 1
@@ -39,7 +38,7 @@ def count_child(node, child, value, search):  # type: ignore[no-untyped-def]
 
 @compiled
 def count_cutoff(node, child, search):  # type: ignore[no-untyped-def]
-    """Count a cutoff by the number of its move, and by the kind and the depth of its node."""
+    """Count a cutoff by its move number, and by its node's expected type and depth."""
     search.observer_index[min(child.searched, MOST_INDEX - 1)] += 1
     kind = 0 if node.in_pv else (1 if node.cut_node else 2)
     place = kind * DEPTHS + min(max(node.depth, 0), MOST_DEPTH)
@@ -50,7 +49,7 @@ def count_cutoff(node, child, search):  # type: ignore[no-untyped-def]
 OBSERVER = Technique(
     "observer",
     exact=True,
-    about="count what happens in nodes",
+    about="count nodes, moves and cutoffs",
     memory={
         "nodes": MOST_PLIES,
         "moves": MOST_PLIES,
@@ -64,8 +63,10 @@ OBSERVER = Technique(
 
 
 def counts_of(memory: Any) -> dict[str, np.ndarray[Any, Any]]:
-    """Return the counts of a search: nodes and their moves by ply, cutoffs by the number of the
-    move, and by kind and depth all cutoffs and those by the first move.
+    """Return the counts of a search.
+
+    Nodes and their moves by ply, cutoffs by move number, and all cutoffs and first-move cutoffs by
+    node type and depth.
     """
     counts = {name: np.array(memory.words[OBSERVER.field(name)]) for name in OBSERVER.memory}
     for name in ("cutoffs", "first"):

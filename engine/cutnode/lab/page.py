@@ -1,6 +1,6 @@
-"""A study as one page of HTML that loads nothing, and has all the data in it.
+"""A study as a single HTML page, with all its data and no external resources.
 
-The study stands in a link as compressed JSON, which a browser saves as a file and
+The page has the study as compressed JSON in a link, which a browser saves as a file and
 :func:`study_in_page` reads back.
 """
 
@@ -22,15 +22,15 @@ from cutnode.lab.study import Column, Draw, Study
 from cutnode.lab.tables import heading, legend
 
 MOST_SAMPLES = 500
-"""Samples that a page shows; the data in it has all of them."""
+"""The most samples that a page shows; its data has all of them."""
 
 GZIP = "data:application/gzip;base64,"
 
 DATA = re.compile(rf'<a id="cutnode-study"[^>]*? href="{GZIP}([^"]*)"')
-"""The link that has a study."""
+"""The link that contains the study."""
 
 LARGEST = 1 << 30
-"""The most bytes of a study in a page, unpacked."""
+"""The most bytes of a page's study, decompressed."""
 
 CSS = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff;
@@ -110,7 +110,7 @@ def _plot(study: Study, draw: Draw | None) -> str:
         return ""
     if not can_plot():
         hint = "pip install 'cutnode[plot]'"
-        return f'<p class="note">Plots were left out, as matplotlib is missing: {hint}</p>'
+        return f'<p class="note">No plot, because matplotlib is not installed: {hint}</p>'
     svg, said = inline_plot(study, draw)
     return f"<figure>{svg}<figcaption>{escape(said)}</figcaption></figure>"
 
@@ -146,15 +146,15 @@ def _rows(head: str, rows: Any) -> str:
 
 
 def _links(study: Study) -> str:
-    """Return links that save the study, in which the page keeps it."""
+    """Return the link that contains the study, and saves it as a file."""
     text = json.dumps(study.to_dict()).encode()
     packed = base64.b64encode(gzip.compress(text, mtime=0)).decode()
     name = escape(study.name)
     return (
         f'<p><a id="cutnode-study" download="{name}.json.gz" href="{GZIP}{packed}">'
         f"{name}.json.gz</a>: settings, rows, samples and files of this page as JSON. "
-        f"<code>cutnode lab show</code> makes tables, plots and files of it, and "
-        f"<code>cutnode lab rerun</code> measures it again; both read this page as well.</p>"
+        f"<code>cutnode lab show</code> turns it into tables, plots and files, and "
+        f"<code>cutnode lab rerun</code> repeats it; both also read this page.</p>"
     )
 
 
@@ -174,9 +174,9 @@ def _samples(study: Study) -> str:
         "".join(_cell("td", escape(_figure(row.get(name))), form) for name, form in forms.items())
         for row in shown
     )
-    some = f", {len(shown):,} of them here" if count > len(shown) else ""
+    some = f" (first {len(shown):,} shown)" if count > len(shown) else ""
     return (
-        f"<details><summary>{count:,} samples, one for each position and row{some}</summary>\n"
+        f"<details><summary>{count:,} samples, one per position and row{some}</summary>\n"
         f"{_rows(head, rows)}\n</details>"
     )
 
@@ -203,7 +203,7 @@ def _fact(value: Any) -> str:
 
 
 def _files(study: Study) -> Sequence[str]:
-    """Return the files of the user, so that who reads the page has them as well."""
+    """Return the section with the user's own files, so that readers of the page have them too."""
     if not study.files:
         return []
     parts = ["<h2>Files</h2>"]

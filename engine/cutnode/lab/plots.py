@@ -1,7 +1,7 @@
-"""Plots of studies for papers, by matplotlib, which is loaded when one is drawn.
+"""Plots of studies for papers, drawn by matplotlib, which is imported only when needed.
 
-What all plots share is here: sizes of columns, colours that the colour-blind tell apart, plain
-numbers at ticks, error bars, and labels beside lines in place of a legend.
+This module has what the plots share: column widths, colours that colour-blind readers can tell
+apart, plain numbers on ticks, error bars, and direct labels of lines in place of a legend.
 """
 
 from __future__ import annotations
@@ -22,42 +22,43 @@ from cutnode.lab.tables import heading
 from cutnode.storage.files import check_file, write_whole
 
 PLOTS = ("png", "svg", "pdf")
-"""The kinds of plots that can be written."""
+"""The file formats of plots."""
 
 COLUMN, PAGE = 3.5, 7.0
-"""The widths of a column and of a page of two columns, in inches."""
+"""The widths of a column and of a two-column page, in inches."""
 
 PALETTE = {
     **{"blue": "#0072B2", "orange": "#E69F00", "green": "#009E73", "vermillion": "#D55E00"},
     **{"purple": "#CC79A7", "sky": "#56B4E9", "black": "#000000", "yellow": "#F0E442"},
 }
-"""Colours that the colour-blind tell apart (M. Okabe and K. Ito, 2008); yellow is for areas."""
+"""Colours that colour-blind readers can tell apart (M. Okabe and K. Ito, 2008); yellow is for
+areas."""
 
 COLOURS = tuple(colour for name, colour in PALETTE.items() if name != "yellow")
-"""Those of lines and marks."""
+"""The colours of lines and markers."""
 
 GREY = "#767676"
-"""The colour of what others are compared with."""
+"""The colour of references."""
 
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 MARKERS = "os^Dv<>PX"
-"""Styles of lines and marks, which differ where colours cannot be seen."""
+"""Line and marker styles, which tell lines apart without colour."""
 
 APART, SPREAD = 0.08, 0.3
-"""Marks of different lines at one place are the first part of a step apart, and all of them no more
-than the second."""
+"""The sideways distance of the markers of different lines at one x, and the most that all of them
+together are spread, as parts of the step between two x values."""
 
 MOST_TICKS = 12
-"""Up to so many places all have a tick."""
+"""The most x values that all get a tick."""
 
 SHORT = 6
-"""An axis whose ends have a lesser ratio has evenly spaced ticks, though it is logarithmic."""
+"""The ratio of its ends below which a logarithmic axis has evenly spaced ticks."""
 
 SIGMAS = 1.96
-"""Standard errors on both sides of a figure that make a 95 % interval."""
+"""The half-width of a 95 % confidence interval, in standard errors."""
 
 LINE_OF_TEXT = 8.5
-"""The least distance of labels, in points."""
+"""The least distance between labels, in points."""
 
 WIDTH = 1.1
 """The width of a line, in points."""
@@ -101,7 +102,7 @@ def can_plot() -> bool:
 def check_plot(path: str) -> None:
     """Check that a plot can be drawn and written, before anything is measured."""
     if _kind(path) not in PLOTS:
-        raise CutnodeError(f"a plot is a file that ends in .{', .'.join(PLOTS)}, not {path!r}")
+        raise CutnodeError(f"a plot's file name must end in .{', .'.join(PLOTS)}, got {path!r}")
     extra("matplotlib", "plot", "plots need")
     check_file(path)
 
@@ -111,28 +112,28 @@ def _kind(path: str) -> str:
 
 
 def caption(study: Study, figure: Any) -> str:
-    """Return the caption of a figure: what the study is about, and what its label says is drawn."""
+    """Return the caption of a figure: the study's heading and the figure's label."""
     return f"{heading(study)}. {figure.get_label()}".strip()
 
 
 def plot(study: Study, draw: Draw, kind: str) -> bytes:
-    """Draw a study as ``png``, ``svg`` or ``pdf``; the same figures give the same bytes.
+    """Draw a study as ``png``, ``svg`` or ``pdf``; equal studies give equal bytes.
 
-    The caption and the command are in the file's description.
+    The file's description has the caption and the command.
     """
     data, _ = _drawn(study, draw, kind, {})
     return data
 
 
 def inline_plot(study: Study, draw: Draw) -> tuple[str, str]:
-    """Draw a study as SVG to stand in a page of HTML, its texts as texts; and its caption."""
+    """Return a study's plot as SVG for an HTML page, with text as text, and its caption."""
     data, said = _drawn(study, draw, "svg", {"svg.fonttype": "none"})
     svg = re.sub(r"^.*?(?=<svg)", "", data.decode(), flags=re.DOTALL)  # the XML header
     return re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL), said
 
 
 def _drawn(study: Study, draw: Draw, kind: str, more: dict[str, Any]) -> tuple[bytes, str]:
-    """Return the bytes of a drawing, and its caption."""
+    """Return the bytes of a plot, and its caption."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -141,8 +142,8 @@ def _drawn(study: Study, draw: Draw, kind: str, more: dict[str, Any]) -> tuple[b
         figure = Figure(dpi=300)
         try:
             draw(study, figure)
-        except (KeyError, TypeError, ZeroDivisionError):  # of a study that a file has
-            raise CutnodeError("the study cannot be drawn: its rows lack figures") from None
+        except (KeyError, TypeError, ZeroDivisionError):  # a damaged study file
+            raise CutnodeError("the study cannot be plotted: figures are missing") from None
         said = caption(study, figure)
         title, description = heading(study), one_line(f"{said} {study.run.get('command', '')}")
         metadata: dict[str, dict[str, str | None]] = {
@@ -158,16 +159,16 @@ def _drawn(study: Study, draw: Draw, kind: str, more: dict[str, Any]) -> tuple[b
 
 
 def write_plot(study: Study, draw: Draw, path: str) -> None:
-    """Draw a study in a file, of the kind that its name ends in."""
+    """Write the plot of a study to a file, in the format of its ending."""
     write_whole(path, plot(study, draw, _kind(path)))
 
 
-# What draws
+# Drawing
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Points to draw, with the ends of their intervals where these are known."""
+    """The points of a line, with the ends of their intervals where known."""
 
     name: str
     x: Sequence[float]
@@ -180,13 +181,13 @@ class Line:
     def of(
         cls, name: str, rows: Sequence[dict[str, Any]], x: str, y: str, colour: str = ""
     ) -> Line:
-        """Return the line of two figures of rows, without rows that lack one."""
+        """Return the line of two columns, without rows that lack a figure of either."""
         points = [row for row in rows if row.get(x) is not None and row.get(y) is not None]
         ends = [ends_of(row, y) for row in points]
         return cls(name, [row[x] for row in points], [row[y] for row in points], ends, colour)
 
     def positive(self) -> Line:
-        """Return the line without points that a logarithmic scale lacks."""
+        """Return the line without points that a logarithmic scale cannot show."""
         ends = self.ends or [None] * len(self.x)
         points = [point for point in zip(self.x, self.y, ends, strict=True) if point[1] > 0]
         x, y, kept = zip(*points, strict=True) if points else ((), (), ())
@@ -194,10 +195,10 @@ class Line:
 
 
 def draw_lines(axes: Any, lines: Sequence[Line], *, log: bool = True, direct: bool = True) -> None:
-    """Draw lines that no other hides, each with a style and marks of its own.
+    """Draw lines so that none hides another, each with its own style and markers.
 
-    Marks at one place are moved apart, and a line under another is wider.  *direct* writes the
-    names of lines beside their ends; else a legend can be made.
+    Markers at one x are spread sideways, and a line under another is wider.  *direct* labels the
+    lines at their ends; without it, the caller can add a legend.
     """
     lines = [line for each in lines if (line := each.positive() if log else each).x]
     places = sorted({x for line in lines for x in line.x})
@@ -243,7 +244,7 @@ def draw_error_bars(
     colour: str,
     along: str = "y",
 ) -> None:
-    """Draw the intervals of points *along* an axis; each is a place, a figure and its ends."""
+    """Draw the intervals of points *along* an axis; a point is a place, a figure and its ends."""
     places, figures, ends = zip(*points, strict=True)
     below = [max(0.0, y - low) for y, (low, _) in zip(figures, ends, strict=True)]
     above = [max(0.0, high - y) for y, (_, high) in zip(figures, ends, strict=True)]
@@ -257,7 +258,7 @@ def draw_error_bars(
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A figure to draw in a line of its own, with the ends of its interval if it has one."""
+    """A figure to draw as a dot in its own row, with the ends of its interval, if any."""
 
     name: str
     figure: float | None
@@ -272,11 +273,11 @@ def draw_dots(
     log: bool = True,
     names: bool = True,
     numbers: bool = True,
-    absent: str = "given up",
+    absent: str = "abandoned",
 ) -> None:
-    """Draw figures in rows, the first at the top.
+    """Draw a dot plot, one figure per row, the first at the top.
 
-    *numbers* writes them beside their dots, and *absent* where there is none.
+    *numbers* also writes each figure next to its dot, and *absent* where there is no figure.
     """
     dots = [replace(dot, figure=None) if log and not dot.figure else dot for dot in dots]
     known = [dot.figure for dot in dots if dot.figure is not None]
@@ -306,18 +307,18 @@ def draw_dots(
 
 
 def mark_reference(axes: Any, figure: float) -> None:
-    """Draw a line at a figure that others are compared with."""
+    """Draw a vertical line at a reference figure."""
     axes.axvline(figure, color=GREY, linewidth=0.8, zorder=0)
 
 
 def ends_of(row: dict[str, Any], name: str) -> tuple[float, float] | None:
-    """Return the interval of a figure of a row, None if it has none."""
+    """Return the ends of the interval of a row's figure; None if it has no interval."""
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     return None if low is None or high is None else (low, high)
 
 
 def add_legend(figure: Any, colours: Mapping[str, str]) -> None:
-    """Write below a figure what the colours of dots mean."""
+    """Add a legend of the dots' colours below a figure."""
     from matplotlib.lines import Line2D
 
     handles = [
@@ -328,9 +329,9 @@ def add_legend(figure: Any, colours: Mapping[str, str]) -> None:
 
 
 def add_line_legend(figure: Any, axes: Any, columns: int = 0) -> None:
-    """Write below a figure the names of the lines that are drawn on one of its *axes*.
+    """Add a legend of the lines on one of a figure's *axes* below the figure.
 
-    They are side by side, or in so many *columns*.
+    It has *columns* columns, by default one for each line.
     """
     handles, names = axes.get_legend_handles_labels()
     count = columns or len(names)
@@ -340,7 +341,7 @@ def add_line_legend(figure: Any, axes: Any, columns: int = 0) -> None:
 
 
 def _meet(lines: Sequence[Line]) -> bool:
-    """Return whether marks or intervals of two lines are at one place."""
+    """Return whether markers or intervals of two lines overlap."""
     return any(
         set(line.x) & set(other.x) and (any(line.ends) or _near(line, other, 0.05))
         for line, other in itertools.combinations(lines, 2)
@@ -348,13 +349,13 @@ def _meet(lines: Sequence[Line]) -> bool:
 
 
 def _coincide(line: Line, other: Line) -> bool:
-    """Return whether two lines lie on each other between two points."""
+    """Return whether two lines coincide between two points."""
     near = _near(line, other, 0.02)
     return any(a in near and b in near for a, b in itertools.pairwise(line.x))
 
 
 def _near(line: Line, other: Line, apart: float) -> set[float]:
-    """Return the places where two lines are no more than that *apart*, relatively."""
+    """Return the x values at which two lines differ by at most *apart*, relatively."""
     figures = dict(zip(other.x, other.y, strict=True))
     return {
         x
@@ -364,9 +365,9 @@ def _near(line: Line, other: Line, apart: float) -> set[float]:
 
 
 def _name_lines(axes: Any, drawn: Sequence[Any]) -> None:
-    """Write the names of lines at the right of their last points, moved up to be read."""
+    """Label lines to the right of their last points, moving labels up so that none overlap."""
     figure = axes.figure
-    figure.draw_without_rendering()  # places are known now
+    figure.draw_without_rendering()  # so that coordinates are known
     ends = [(line.get_xdata()[-1], line.get_ydata()[-1]) for line in drawn]
     heights = [axes.transData.transform(end)[1] for end in ends]
     right = max(x for x, _ in ends)
@@ -389,7 +390,7 @@ def _name_lines(axes: Any, drawn: Sequence[Any]) -> None:
 
 
 def plain_numbers(axis: Any) -> None:
-    """Write the numbers of an axis in full, ``10,000`` and ``0.05``; great ones as powers of 10."""
+    """Write an axis's numbers in full, like ``10,000`` and ``0.05``; huge ones as powers of 10."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
@@ -397,7 +398,7 @@ def plain_numbers(axis: Any) -> None:
 
 
 def number_text(value: float) -> str:
-    """Return a number in full, a very great or small one with a power of 10."""
+    """Return a number in full, or with a power of 10 if it is very large or small."""
     size = abs(value)
     if size >= 1e9 or 0 < size < 1e-5:
         exponent = f"{value:.0e}".partition("e")
@@ -407,7 +408,7 @@ def number_text(value: float) -> str:
 
 
 def set_log(axes: Any, axis: str) -> None:
-    """Make an axis logarithmic, with plain numbers: at powers of 10, or more where it is short."""
+    """Make an axis logarithmic, with plain numbers at powers of 10; a short axis has more ticks."""
     from matplotlib.ticker import LogLocator, MaxNLocator
 
     getattr(axes, f"set_{axis}scale")("log")
@@ -418,7 +419,7 @@ def set_log(axes: Any, axis: str) -> None:
         its.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
         its.minorticks_off()
     else:
-        is_wide = axis == "x" and high > 1_000  # numbers stand side by side
+        is_wide = axis == "x" and high > 1_000  # numbers need room side by side
         few, many = ((1.0, 3.0), SHORT**2) if is_wide else ((1.0, 2.0, 5.0), SHORT**3)
         subs = few if high <= many * low else (1.0,)
         its.set_major_locator(LogLocator(subs=subs, numticks=6 if axis == "y" else 4))
@@ -426,7 +427,7 @@ def set_log(axes: Any, axis: str) -> None:
 
 
 def set_axes(axes: Any, *, title: str = "", x: str = "", y: str = "") -> None:
-    """Set the title, the labels, and a grid of lines."""
+    """Set the title and the axis labels, and draw horizontal grid lines."""
     axes.set_title(title)
     axes.set_xlabel(x)
     axes.set_ylabel(y)

@@ -1,4 +1,4 @@
-"""What figures depend on besides their settings: versions, machine, load, and files of the user."""
+"""The circumstances of figures other than settings: versions, machine, load, the user's files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PACKAGES = ("numba", "llvmlite", "numpy")
 """The packages whose versions can change machine code and rounding."""
 
 OWN_FILE = re.compile(r"(?=(\A.+?|[^\s,=:]+?)\.(py|weights)(?=\Z|[\s,:]))")
-"""Paths of files in a setting: of a game, a technique or an evaluation of the user's."""
+"""The paths, in a setting, of the user's own files: games, techniques or evaluations."""
 
 
 def machine() -> dict[str, str]:
@@ -47,7 +47,7 @@ def now() -> str:
 
 
 def load_average() -> float | None:
-    """Return how many processes wanted to run in the last minute; None where nobody counts."""
+    """Return the load average of the last minute; None where the system has none."""
     try:
         return round(os.getloadavg()[0], 2)
     except (AttributeError, OSError):
@@ -55,7 +55,7 @@ def load_average() -> float | None:
 
 
 def command_line() -> str:
-    """Return the command that runs, as a person writes it."""
+    """Return the command line of this process, as a person would type it."""
     program, *arguments = sys.argv
     name = Path(program).name
     if name in ("cutnode", "cutnode.exe", "__main__.py"):
@@ -64,9 +64,9 @@ def command_line() -> str:
 
 
 def game_source(cls: Any) -> str:
-    """Return the text by which the game of a position class is loaded again, here and elsewhere.
+    """Return the text that loads the game of a position class again, here or elsewhere.
 
-    The path of a file below the current folder is relative to it.
+    The path of a file below the current folder is made relative to it.
     """
     source = Game.of(cls).source.replace(PLAIN_COPY, "")
     here = os.path.join(os.getcwd(), "")
@@ -74,7 +74,7 @@ def game_source(cls: Any) -> str:
 
 
 def own_files(settings: Any) -> dict[str, dict[str, str]]:
-    """Return the files that settings name, by their paths: ``sha256``, and of code the ``text``."""
+    """Return the files that settings name, by path: their ``sha256``, and the ``text`` of code."""
     return {
         path: _described(Path(path))
         for path in dict.fromkeys(_paths_in(settings))
@@ -103,7 +103,7 @@ def _described(path: Path) -> dict[str, str]:
 
 @functools.cache
 def commit_of(root: Path) -> str:
-    """Return the commit of a checkout, with ``+`` if files were changed; "" if it is none."""
+    """Return the commit of a checkout, with ``+`` if files were changed; "" if it is not one."""
     if not (root / ".git").exists():
         return ""
     try:

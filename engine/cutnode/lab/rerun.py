@@ -1,7 +1,7 @@
-"""A study that is measured again, beside the one that was recorded.
+"""The repetition of a recorded study, and its comparison with the record.
 
-What does not depend on the clock has to be the same to the digit: node counts, values, moves, of
-each row and each sample.  Times are compared by their ratio.
+Every figure that does not depend on the clock must be the same to the last digit: node counts,
+values and moves, of each row and each sample.  Times are compared by their ratio.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ TIMED = ("runs", "seconds", "seconds_low", "seconds_high", "waited")
 """Figures of samples that depend on the clock."""
 
 SAME = "yes"
-"""What rows say in which nothing differs."""
+"""The word for a row in which nothing differs."""
 
 MOST_TOLD = 10
-"""Differences that are told in full."""
+"""The most differences that are listed."""
 
 ROUNDING = 1e-9
-"""How far apart two figures may be that are the same, relatively: sums by other orders."""
+"""The relative tolerance of equal figures, since sums in another order may round differently."""
 
 
 def rerun(study: Study, progress: Progress = no_progress) -> Study:
-    """Measure a study again, and compare: a row for each row, and notes of what differs.
+    """Repeat a study and compare the two, row by row, with notes of all differences.
 
-    :class:`CutnodeError` if files that its settings name are not here.
+    :class:`CutnodeError` if a file that its settings name is missing.
     """
     _require_files(study)
     return compare_studies(study, repeat(study, progress))
 
 
 def _require_files(study: Study) -> None:
-    """See that the files of the study are here; :class:`CutnodeError` names what is missing."""
+    """Raise :class:`CutnodeError` if files of the study are missing."""
     missing = [path for path in study.files if not Path(path).is_file()]
     if missing:
         raise CutnodeError(
             f"the study needs {', '.join(missing)}: `cutnode lab show FILE --extract FOLDER` "
-            f"writes what code the report has of it; read it before you run it"
+            f"writes the code that the report contains; read it before you run it"
         )
 
 
 def compare_studies(before: Study, again: Study) -> Study:
-    """Compare a study with one of the same settings; its last row is about the samples."""
+    """Compare two studies with the same settings; the last row compares the samples."""
     counted = _counted(before)
     compared = Study(
         "rerun",
-        f"Measured again: {before.about}",
+        f"Repeated: {before.about}",
         before.settings,
         (
-            Column("row", "of the study"),
-            Column(counted.name, "recorded", counted.form),
-            Column("again", "the same measured again", counted.form),
-            Column("same", "whether all is the same that does not depend on the clock"),
-            Column("seconds", "recorded", ".5f", timed=True),
-            Column("ratio", "seconds measured again / recorded", ".2f", timed=True),
+            Column("row", "row of the study"),
+            Column(counted.name, f"recorded {counted.name}", counted.form),
+            Column("again", f"repeated {counted.name}", counted.form),
+            Column("same", "whether all figures that do not depend on the clock are equal"),
+            Column("seconds", "recorded seconds", ".5f", timed=True),
+            Column("ratio", "repeated seconds / recorded seconds", ".2f", timed=True),
         ),
         run=again.run,
         machine=again.machine,
@@ -90,7 +90,7 @@ def compare_studies(before: Study, again: Study) -> Study:
 
 
 def _counted(study: Study) -> Column:
-    """Return the column that is shown beside its figure of the other study."""
+    """Return the column whose figures are shown for both studies."""
     columns = {column.name: column for column in study.columns}
     figures = [
         column for column in study.columns if column.form and column not in study.key_columns
@@ -113,38 +113,38 @@ def _compared(
 
 
 def _tell(compared: Study, before: Study, differences: Sequence[str], more: int) -> None:
-    """Add notes of what differs, or that nothing does, and of times."""
+    """Add notes on the differences, or that there are none, and on times."""
     for difference in differences[:MOST_TOLD]:
         compared.add_note(f"Differs: {difference}.")
     if len(differences) > MOST_TOLD:
         compared.add_note(f"{len(differences) - MOST_TOLD:,} other figures differ.")
     if not differences:
         count = f"{len(before.rows):,} rows and {len(before.samples):,} samples"
-        compared.add_note(f"All of {count} are the same, but for times.")
+        compared.add_note(f"All {count} are the same, apart from times.")
     if more:
-        compared.add_note(f"{more:,} rows are not in the record.")
+        compared.add_note(f"{more:,} rows are not in the recorded study.")
     ratios = [row["ratio"] for row in compared.rows if row.get("ratio")]
     if ratios:
         middle = math.exp(fmean(map(math.log, ratios)))
         compared.add_note(
-            f"Times are {middle:.2f} of the recorded ones (geometric mean of rows; "
-            f"{min(ratios):.2f} to {max(ratios):.2f})."
+            f"Times are {middle:.2f} times the recorded ones (geometric mean over rows; "
+            f"range {min(ratios):.2f} to {max(ratios):.2f})."
         )
 
 
 def _other_circumstances(before: Study, again: Study) -> Iterator[str]:
-    """Yield what of machine, versions and files is not what it was."""
+    """Yield notes on the machine, versions and files that differ from the record."""
     for name in {**before.machine, **again.machine}:
         then, now = before.machine.get(name, "unknown"), again.machine.get(name, "unknown")
         if then != now:
-            yield f"Another {name}: {now}; recorded was {then}."
+            yield f"Different {name}: {now}; recorded: {then}."
     for path, about in before.files.items():
         if again.files.get(path, {}).get("sha256") != about.get("sha256"):
-            yield f"{path} is not the file that was recorded."
+            yield f"{path} differs from the recorded file."
 
 
 def _row_names(study: Study) -> list[str]:
-    """Return a name for each row; rows of one name have numbers."""
+    """Return a name for each row; equal names are numbered."""
     names = [
         ", ".join(
             f"{column.name} {text}" if column.form else text
@@ -157,7 +157,7 @@ def _row_names(study: Study) -> list[str]:
 
 
 def _numbered(names: list[str]) -> list[str]:
-    """Return names that are all different."""
+    """Return the names, made unique by numbers."""
     seen: Counter[str] = Counter()
     different = []
     for name in names:
@@ -169,9 +169,9 @@ def _numbered(names: list[str]) -> list[str]:
 def _apart(
     before: dict[str, Any], again: dict[str, Any] | None, figures: Iterable[str]
 ) -> list[str]:
-    """Return in words the figures that differ."""
+    """Return a description of each figure that differs."""
     if again is None:
-        return ["it was not measured again"]
+        return ["not in the repeated study"]
     return [
         f"{name} {_shown(again.get(name))}, recorded {_shown(before.get(name))}"
         for name in figures
@@ -192,7 +192,7 @@ def _shown(value: Any) -> str:
 
 
 def _apart_samples(before: Study, again: Study, timed: set[str]) -> Iterator[str]:
-    """Yield the figures of samples that differ; these may have been measured in another order."""
+    """Yield the figures of samples that differ; the order of samples does not matter."""
     later = _by_name(again)
     for name, sample in _by_name(before).items():
         figures = [figure for figure in sample if figure not in timed]
@@ -201,7 +201,7 @@ def _apart_samples(before: Study, again: Study, timed: set[str]) -> Iterator[str
 
 
 def _by_name(study: Study) -> dict[str, dict[str, Any]]:
-    """Return the samples by the names of their rows and positions."""
+    """Return the samples, by the names of their rows and positions."""
     forms = {column.name: column.form for column in study.key_columns} | {"position": ""}
     names = [
         ", ".join(

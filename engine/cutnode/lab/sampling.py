@@ -1,11 +1,11 @@
-"""Positions drawn from games by a seed: sets that nobody has chosen by hand.
+"""Positions sampled at random from games, not chosen by hand.
 
-The games are the engine's against itself, from a position on.  Each move is one at random as often
-as it is the one that a search :data:`DEPTH` plies deep likes best, so positions are neither all
-alike nor all absurd.  Of a game one position is taken, after as many plies as chance says, if the
-game goes on there, if no move wins at once, and if neither it nor an equivalent one was taken
-before.  The same seed gives the same positions with the same version of the engine; what was drawn
-is recorded as texts, and needs no version.
+The engine plays games against itself from a given position.  Each move is random or the best of a
+search to depth :data:`DEPTH`, equally often, so that the positions are neither all alike nor all
+absurd.  One position is taken from each game, after a random number of plies, unless the game is
+over there, a move wins at once, or the position or an equivalent one was taken before.  The same
+seed gives the same positions with the same version of the engine; a study records the positions
+themselves as texts, so it does not depend on the version.
 """
 
 from __future__ import annotations
@@ -24,22 +24,26 @@ from cutnode.search.record import Record, wins_at_once
 from cutnode.search.searcher import Searcher
 
 DEPTH = 2
+"""The depth of the players' search, in plies."""
+
 RANDOM = 0.5
-"""The plies that a player looks ahead, and the part of the moves that are random."""
+"""The share of random moves."""
 
 GAMES_EACH = 20
-"""So many games are played for each position that is asked for, before there are too few."""
+"""The games played for each position wanted, before the sampling fails."""
 
 MOST_POSITIONS = 100_000
 
 
 def plies_in(text: str) -> tuple[int, int]:
-    """Read the least and the most plies of ``8:20``, or of ``8``, which is both."""
+    """Return the least and the most plies from ``8:20``, or from ``8``, which means 8 to 8."""
     low, colon, high = text.partition(":")
     try:
         return int(low), int(high if colon else low)
     except ValueError:
-        raise CutnodeError(f"{text!r} is not a number of plies such as 8, or 8:20") from None
+        raise CutnodeError(
+            f"plies must be a number or range like 8 or 8:20, got {text!r}"
+        ) from None
 
 
 def sample_positions(
@@ -50,17 +54,17 @@ def sample_positions(
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> list[Any]:
-    """Return *count* different positions that games reach from *start* on in so many *plies*.
+    """Return *count* different positions that games from *start* reach.
 
-    *plies* are the least and the most of them, moves of both players; chance takes none.
-    :class:`CutnodeError` if there are too few such positions, or for numbers out of range.
+    *plies* are the least and the most plies from *start*: moves of both players, not chance
+    events.  :class:`CutnodeError` if too few such positions are found, or for numbers out of range.
     """
     start = coerce(start)
     least, most = (require_integer(number, "a number of plies") for number in plies)
     if not 1 <= require_integer(count, "a number of positions") <= MOST_POSITIONS:
-        raise CutnodeError(f"a sample has 1..{MOST_POSITIONS:,} positions, not {count}")
+        raise CutnodeError(f"a sample needs 1..{MOST_POSITIONS:,} positions, got {count}")
     if not 0 <= least <= most:
-        raise CutnodeError(f"plies go from 0 or more up to as many or more, not {least}:{most}")
+        raise CutnodeError(f"plies must be LEAST:MOST with 0 <= LEAST <= MOST, got {least}:{most}")
     require_integer(seed, "a seed")
     searcher = Searcher(start, exact=True, table=1)
     found: dict[Any, Any] = {}
@@ -73,13 +77,13 @@ def sample_positions(
         if len(found) == count:
             return list(found.values())
     raise CutnodeError(
-        f"{len(found)} different positions of {least} to {most} plies were found, and {count} are "
-        f"asked for: ask for fewer or other plies"
+        f"found only {len(found)} of {count} different positions after {least} to {most} plies: "
+        f"ask for fewer positions, or for other plies"
     )
 
 
 def _position_of_game(searcher: Searcher, start: Any, plies: int, random: Random) -> Any | None:
-    """Play a game; return its position after so many plies, None if it was over before."""
+    """Play a game; return its position after *plies* plies, None if it ended before."""
     record = Record(start, seed=random.getrandbits(32))
     played = 0
     while not record.ending():
@@ -97,5 +101,5 @@ def _position_of_game(searcher: Searcher, start: Any, plies: int, random: Random
 
 
 def _identity(position: Any) -> Any:
-    """What equivalent positions have in common."""
+    """Return a key that equivalent positions share."""
     return position if is_plain(type(position)) else int(canonical(position)[0])

@@ -1,4 +1,4 @@
-"""The searches that studies of theory compare, and how they are drawn."""
+"""The searches that the theory and minimal-graph studies compare, and their plots."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from cutnode.search.searcher import Searcher
 
 @dataclass(frozen=True, slots=True)
 class ComparedSearch:
-    """A search to compare: textbook alpha-beta if there are no options."""
+    """A search to compare; without options, textbook alpha-beta."""
 
     about: str
     options: dict[str, Any] | None = None
 
 
 SEARCHES = {
-    "plain": ComparedSearch("textbook alpha-beta in the game's order of moves"),
-    "engine": ComparedSearch("the engine's search without any technique", {"techniques": ()}),
-    "pvs": ComparedSearch("the same with null windows for later moves", {"techniques": ("pvs",)}),
+    "plain": ComparedSearch("textbook alpha-beta with the game's move ordering"),
+    "engine": ComparedSearch("the engine's search with no techniques", {"techniques": ()}),
+    "pvs": ComparedSearch(
+        "the engine's search with null windows for later moves", {"techniques": ("pvs",)}
+    ),
     "mtdf": ComparedSearch(
-        "MTD(f) from 0: null windows only, with a table",
+        "MTD(f) with first guess 0: null windows only, with a table",
         {"techniques": ("table",), "driver": "mtdf"},
     ),
-    "exact": ComparedSearch(
-        "all techniques that leave scores as they are, from depth 1 or 2 on", {}
-    ),
+    "exact": ComparedSearch("all exact techniques, with iterative deepening from depth 1 or 2", {}),
 }
 """The searches that are compared."""
 
@@ -40,31 +40,31 @@ COLOURS = {
     **{"mtdf": PALETTE["purple"], "exact": PALETTE["vermillion"]},
     **{"minimal graph": PALETTE["black"], "minimal tree": PALETTE["orange"]},
 }
-"""The colours of searches, and of what they are compared with."""
+"""The colours of searches and of their references."""
 
 
 def chosen_searches(names: Iterable[str] | None) -> list[str]:
-    """Return the names of searches, by default all; :class:`CutnodeError` for others."""
+    """Return the names of searches, by default all; :class:`CutnodeError` for unknown names."""
     chosen = list(SEARCHES if names is None else dict.fromkeys(names))
     for name in chosen:
         if name not in SEARCHES:
-            raise CutnodeError(f"there is no search {name!r}; searches are {', '.join(SEARCHES)}")
+            raise CutnodeError(f"unknown search {name!r}: searches are {', '.join(SEARCHES)}")
     return chosen
 
 
 def require_depths(depths: Iterable[int]) -> list[int]:
-    """Return depths in order; :class:`CutnodeError` if a study cannot have one."""
+    """Return depths in ascending order; :class:`CutnodeError` for one out of range."""
     chosen = sorted(set(depths))
     for depth in chosen:
         if not 1 <= depth <= MOST_DEPTH:
-            raise CutnodeError(f"a depth of a study is 1..{MOST_DEPTH}, not {depth}")
+            raise CutnodeError(f"depths must be 1..{MOST_DEPTH}, got {depth}")
     return chosen
 
 
 def make_searcher(
     name: str, game: Any, table_mb: int, evaluation: AnyEvaluation = None
 ) -> Searcher | None:
-    """Make the searcher of a search; None for textbook alpha-beta, which is a function."""
+    """Return the searcher of a search; None for textbook alpha-beta, which is a function."""
     options = SEARCHES[name].options
     if options is None:
         return None
@@ -79,7 +79,7 @@ def make_searcher(
 
 
 def require_score(name: str, score: float, plain: float) -> None:
-    """Raise :class:`CutnodeError` unless a search scores what plain alpha-beta does."""
+    """Raise :class:`CutnodeError` unless a search has the score of plain alpha-beta."""
     if score != plain:
         raise CutnodeError(f"{name} scores {score} where plain alpha-beta scores {plain}")
 
@@ -87,7 +87,7 @@ def require_score(name: str, score: float, plain: float) -> None:
 def draw_searches(
     axes: Any, title: str, rows: list[dict[str, Any]], figure: str, *, direct: bool = True
 ) -> None:
-    """Draw a figure of the rows by depth: a line for each search, named beside it if *direct*."""
+    """Draw a column by depth, with a line for each search; *direct* labels the lines."""
     names = dict.fromkeys(row["search"] for row in rows if row.get(figure))
     lines = [
         Line.of(

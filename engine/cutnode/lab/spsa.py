@@ -1,12 +1,12 @@
-"""Simultaneous perturbation stochastic approximation: a minimum found by noisy measurements.
+"""SPSA (simultaneous perturbation stochastic approximation): minimise a noisy function.
 
-Whatever the number of parameters, a step takes two measurements: all parameters are moved at once,
-each up or down by chance, and then all the other way.
+Whatever the number of parameters, a step takes two measurements: one with all parameters
+perturbed at once, each up or down at random, and one with all perturbed the other way.
 
-J. Spall, "Implementation of the simultaneous perturbation algorithm for stochastic optimization"
-(1998), whose gains these are: the step is ``a / (A + k) ** 0.602`` and the perturbation
-``c / k ** 0.101`` at the iteration k = 1, 2, ..., with A a tenth of all iterations.  Where
-measurements are mostly noise, a follows from how far noise alone may lead.
+The gain sequences are from J. Spall, "Implementation of the simultaneous perturbation algorithm
+for stochastic optimization" (1998): at iteration k = 1, 2, ... the step is
+``a / (A + k) ** 0.602`` and the perturbation ``c / k ** 0.101``, where A is a tenth of all
+iterations.  If the noise is known, a follows from how far noise alone may lead.
 
 >>> search = Spsa([3.0, 3.0], iterations=200, seed=1)
 >>> for up, down in search:
@@ -22,28 +22,31 @@ from random import Random
 
 STEP_DECAY, PERTURBATION_DECAY = 0.602, 0.101
 STABILITY = 0.1
-"""Published: how fast steps and perturbations get smaller, and A as a part of all iterations."""
+"""Spall's constants: the decay exponents, and A as a share of all iterations."""
 
 PERTURBATION = 1.0
-"""c: points are given in units in which a change of 1 matters."""
+"""The constant c; points are in units in which a change of 1 matters."""
 
 FIRST_STEP = 0.5
+"""The length of the first step, the mean over the parameters."""
+
 LONGEST_STEP = 1.0
-"""How far the first step goes on average over the parameters, and how far any step goes at most."""
+"""The longest step of a parameter."""
 
 TRIAL = 5
-"""So many iterations measure how steep it is at the start; then a follows from the first step."""
+"""The iterations that estimate the slope at the start, from which a then follows."""
 
 ASTRAY = 0.5
-"""How far noise alone leads in all iterations, if it is known (a standard deviation)."""
+"""The distance that noise alone leads in all iterations, if it is known (standard deviation)."""
 
 
 class Spsa:
     """A search for the minimum of a function of several numbers, by its values at pairs of points.
 
-    It yields the pairs, and is to be told what was measured at both.  *bounds* are the least and
-    the most of each number, and *noise* is the standard deviation of the difference between the two
-    measurements: steps follow from it, and without it from how steep the function is at the start.
+    Iteration yields the pairs; call :meth:`tell` with the measurements at both points.  *bounds*
+    are the least and the greatest value of each number.  *noise* is the standard deviation of the
+    difference between the two measurements; without it, the size of steps follows from the slope
+    at the start.
     """
 
     def __init__(
@@ -61,7 +64,7 @@ class Spsa:
         self.random = Random(f"{seed} spsa")
         self.slopes: list[list[float]] = []
         self.path: list[list[float]] = []
-        """The points after each iteration."""
+        """The point after each iteration."""
         self._signs: list[int] = []
         self._trial = 0 if noise else min(TRIAL, iterations)
         self._gain = 0.0
@@ -76,11 +79,11 @@ class Spsa:
             yield self._moved(1), self._moved(-1)
 
     def _decay(self, number: int) -> float:
-        """How much shorter the steps of an iteration are."""
+        """Return the factor of an iteration's step."""
         return float((STABILITY * self.iterations + number) ** -STEP_DECAY)
 
     def _distance(self, number: int) -> float:
-        """How far the two points of an iteration are from each other in each number."""
+        """Return the distance between an iteration's two points, in each number."""
         return float(2 * PERTURBATION * number**-PERTURBATION_DECAY)
 
     def _moved(self, sign: int) -> list[float]:
@@ -94,12 +97,12 @@ class Spsa:
         return [min(max(x, least), most) for x, (least, most) in pairs]
 
     def tell(self, up: float, down: float) -> None:
-        """Take a step by what was measured at the two points that were yielded last."""
+        """Take a step, given the measurements at the two points yielded last."""
         number = len(self.path) + 1
         slope = [(up - down) / self._distance(number) * sign for sign in self._signs]
         self.slopes.append(slope)
         if number == self._trial:
-            # Of several slopes at the same point: one alone is mostly noise.
+            # The mean of several slopes near the start: a single one is mostly noise.
             count = len(self.slopes)
             slope = [sum(each) / count for each in zip(*self.slopes, strict=True)]
             steep = sum(abs(each) for each in slope) / len(slope)

@@ -1,8 +1,8 @@
-"""Statistics of paired samples: means of ratios, 95 % intervals, a test, and rates of growth.
+"""Statistics of paired samples: mean ratios, 95 % confidence intervals, a test, growth rates.
 
-A sample is one position, measured under each of several settings.  Intervals are of the
-*population* the positions were drawn from, so they say nothing of a set that was chosen by hand,
-and one position has none.  The bootstrap draws from a fixed seed: the same figures give the same
+A sample is one position, measured under each of several settings.  Confidence intervals are for
+the *population* from which the positions were drawn, so they mean nothing for a set chosen by
+hand, and one position has none.  The bootstrap has a fixed seed: the same figures give the same
 interval.
 """
 
@@ -18,19 +18,21 @@ import numpy as np
 from cutnode.contract.errors import CutnodeError
 
 CONFIDENCE = 0.95
-"""The level of all intervals."""
+"""The confidence level of all intervals."""
 
 RESAMPLES = 10_000
+"""The number of bootstrap resamples."""
+
 SEED = 21
-"""The bootstrap's draws, and the seed of its generator."""
+"""The seed of the bootstrap's generator."""
 
 EXACT_PAIRS = 50
-"""Up to so many pairs that differ, the signed-rank test counts all assignments of signs."""
+"""The most differing pairs for which the signed-rank test is exact."""
 
 Numbers = Sequence[float] | np.ndarray[Any, Any]
 
 Interval = tuple[float, float | None, float | None]
-"""An estimate, and the ends of its interval: None where one sample tells nothing of the spread."""
+"""An estimate and the ends of its interval; None if a single sample gives no spread."""
 
 
 def quartiles(values: Numbers) -> tuple[float, float, float]:
@@ -45,26 +47,26 @@ def geometric_mean(values: Numbers) -> float:
 
 
 def bootstrap_mean(values: Numbers) -> Interval:
-    """Return the mean of samples, and its interval by the BCa bootstrap.
+    """Return the mean of samples, and its BCa bootstrap interval.
 
-    Equal samples have an interval of no width.
+    Equal samples have an interval of width 0.
     """
     return bootstrap_share(values, np.ones(len(values)))
 
 
 def bootstrap_share(parts: Numbers, wholes: Numbers) -> Interval:
-    """Return the sum of *parts* / the sum of *wholes*, and its interval by the BCa bootstrap.
+    """Return the sum of *parts* / the sum of *wholes*, and its BCa bootstrap interval.
 
-    Each sample is a part and its whole, such as the cutoffs of one search by the first move, and
-    all of its cutoffs.  B. Efron, Better bootstrap confidence intervals (1987): the percentiles of
-    the shares of resamples, corrected for bias and for skewness.
+    Each sample is a part and its whole, such as the first-move cutoffs of one search and all its
+    cutoffs.  BCa, from B. Efron, Better bootstrap confidence intervals (1987), takes percentiles of
+    the resamples' shares, corrected for bias and skewness.
     """
     _require_pairs(parts, wholes)
     a, b = _numbers(parts), _numbers(wholes)
     if b.sum() == 0:
-        raise CutnodeError("a share needs a whole that is not 0")
+        raise CutnodeError("a share needs a whole other than 0")
     share = float(a.sum() / b.sum())
-    kept = b != 0  # a sample without a whole has no part in any share
+    kept = b != 0  # a sample whose whole is 0 contributes to no share
     a, b = a[kept], b[kept]
     if len(a) < 2:
         return share, None, None
@@ -76,9 +78,9 @@ def bootstrap_share(parts: Numbers, wholes: Numbers) -> Interval:
 def _bca(
     estimate: float, resampled: np.ndarray[Any, Any], left_out: np.ndarray[Any, Any]
 ) -> tuple[float, float]:
-    """Return the interval of an estimate, by those of resamples and of all samples but one."""
+    """Return the interval of an estimate, from the estimates of resamples and the jackknife's."""
     normal = NormalDist()
-    # Half of the ties: the estimates of few samples are often the very same.
+    # Count ties half, since resamples of a few samples often give exactly the same estimate.
     below = np.mean(resampled < estimate) + np.mean(resampled == estimate) / 2
     bias = normal.inv_cdf(float(np.clip(below, 1 / RESAMPLES, 1 - 1 / RESAMPLES)))
     apart = left_out.mean() - left_out
@@ -94,7 +96,7 @@ def _bca(
 
 
 def _resampled(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the shares of samples that are drawn again, with replacement."""
+    """Return the shares of bootstrap resamples."""
     random = np.random.default_rng(SEED)
     count = len(a)
     most = max(1, 1_000_000 // count)  # drawn at once
@@ -106,23 +108,23 @@ def _resampled(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[A
 
 
 def geometric_mean_ratio(a: Numbers, b: Numbers) -> Interval:
-    """Return the geometric mean of *a* / *b*, pair by pair, and its interval.
+    """Return the geometric mean of the paired ratios *a* / *b*, and its interval.
 
-    The ratios of a and b and those of b and a have reciprocal means, which arithmetic means have
-    not.  All numbers are positive.
+    Unlike arithmetic means, the geometric means of a / b and b / a are reciprocal.  All numbers
+    must be positive.
     """
     _require_pairs(a, b)
     return _exponential(bootstrap_mean(_logarithms(a) - _logarithms(b)))
 
 
 def share(known: Sequence[bool]) -> Interval:
-    """Return the share of samples that are true, and its score interval.
+    """Return the share of samples that are true, and its Wilson score interval.
 
     E. B. Wilson, Probable inference, the law of succession, and statistical inference (1927).
     """
     count = len(known)
     if not count:
-        raise CutnodeError("a share is of one sample or more")
+        raise CutnodeError("a share needs at least one sample")
     part = sum(known) / count
     if count < 2:
         return part, None, None
@@ -133,12 +135,12 @@ def share(known: Sequence[bool]) -> Interval:
 
 
 def wilcoxon(a: Numbers, b: Numbers) -> float:
-    """Return the p-value of Wilcoxon's signed-rank test, two-sided, for paired samples.
+    """Return the two-sided p-value of Wilcoxon's signed-rank test for paired samples.
 
-    The null hypothesis is that the differences *a* - *b* are symmetric about 0; take logarithms
-    where ratios are what matters.  Pairs without a difference are left out, and 1 is returned if no
-    other is left; equal differences share the mean of their ranks.  Up to 50 pairs the
-    distribution is exact, ties included; beyond, it is the normal one with the correction for ties.
+    The null hypothesis is that the differences *a* - *b* are symmetric about 0; pass logarithms to
+    compare ratios.  Pairs without a difference are left out, and the p-value is 1 if no pair
+    remains; equal differences share their mean rank.  Up to 50 pairs the distribution is exact,
+    even with ties; beyond, it is the normal approximation, corrected for ties.
     """
     _require_pairs(a, b)
     differences = _numbers(a) - _numbers(b)
@@ -146,12 +148,14 @@ def wilcoxon(a: Numbers, b: Numbers) -> float:
     if not len(differences):
         return 1.0
     _, places, counts = np.unique(np.abs(differences), return_inverse=True, return_counts=True)
-    doubled = (2 * np.cumsum(counts) - counts + 1)[places]  # ranks, twice, so that ties are whole
+    doubled = (2 * np.cumsum(counts) - counts + 1)[
+        places
+    ]  # doubled ranks are integers even with ties
     positive = int(doubled[differences > 0].sum())
     total = int(doubled.sum())
     extreme = min(positive, total - positive)
     if len(differences) <= EXACT_PAIRS:
-        ways = np.zeros(total + 1)  # of each sum of ranks; exact as floats below 2 ** 53
+        ways = np.zeros(total + 1)  # to get each rank sum; exact as floats below 2 ** 53
         ways[0] = 1
         for rank in doubled:
             ways[rank:] += ways[:-rank].copy()
@@ -163,18 +167,18 @@ def wilcoxon(a: Numbers, b: Numbers) -> float:
 
 
 def growth_factor(depths: Numbers, nodes: Numbers) -> Interval:
-    """Return the branching factor of one position: the growth of its *nodes* by ply of depth.
+    """Return the branching factor of one position: the growth of its *nodes* per ply.
 
-    It is the exponential of the slope of log(nodes) over depths, by least squares; the interval
-    is that of the slope (Student's t).  Nodes that alternate between odd and even depths widen it.
-    :class:`CutnodeError` for less than two depths; two have no interval.
+    It is the exponential of the least-squares slope of log(nodes) on depth, with the slope's
+    interval (Student's t).  An odd-even effect in the nodes widens the interval.
+    :class:`CutnodeError` for fewer than two depths; two depths have no interval.
     """
     _require_pairs(depths, nodes)
     x, y = _numbers(depths), _logarithms(nodes)
     x = x - x.mean()
     spread = float(np.sum(x * x))
     if not spread:
-        raise CutnodeError("a growth by depth needs two depths")
+        raise CutnodeError("a branching factor needs at least two different depths")
     slope = float(np.sum(x * y)) / spread
     freedom = len(x) - 2
     if not freedom:
@@ -186,10 +190,10 @@ def growth_factor(depths: Numbers, nodes: Numbers) -> Interval:
 
 
 def mean_growth_factor(depths: Numbers, nodes: Sequence[Numbers]) -> Interval:
-    """Return the branching factor of positions, of each the *nodes* by depth.
+    """Return the branching factor of positions, given each one's *nodes* by depth.
 
-    One position: :func:`growth_factor`.  Several: the geometric mean of theirs, with the interval
-    of the bootstrap over positions.
+    For one position it is :func:`growth_factor`; for several, the geometric mean of their factors,
+    with the bootstrap interval over positions.
     """
     factors = [growth_factor(depths, of_one) for of_one in nodes]
     if len(factors) == 1:
@@ -199,7 +203,7 @@ def mean_growth_factor(depths: Numbers, nodes: Sequence[Numbers]) -> Interval:
 
 
 def student_quantile(level: float, freedom: int) -> float:
-    """Return the quantile of Student's t, for a *level* above 1/2 and whole degrees of freedom."""
+    """Return the quantile of Student's t at a *level* above 1/2, for integer degrees of freedom."""
     low, high = 0.0, 1.0
     while _student(high, freedom) < level:
         high *= 2
@@ -212,7 +216,7 @@ def student_quantile(level: float, freedom: int) -> float:
 
 
 def _student(t: float, freedom: int) -> float:
-    """The distribution function of Student's t for t >= 0: its finite series."""
+    """Return the distribution function of Student's t for t >= 0, by its finite series."""
     angle = math.atan(t / math.sqrt(freedom))
     sine, cosine = math.sin(angle), math.cos(angle)
     odd = freedom % 2
@@ -237,18 +241,18 @@ def _exponential(logarithms: Interval) -> Interval:
 def _numbers(values: Numbers) -> np.ndarray[Any, Any]:
     samples = np.asarray(values, float)
     if samples.ndim != 1 or not len(samples) or not np.all(np.isfinite(samples)):
-        raise CutnodeError("statistics are of one finite number or more")
+        raise CutnodeError("statistics need at least one number, and only finite ones")
     return samples
 
 
 def _logarithms(values: Numbers) -> np.ndarray[Any, Any]:
     samples = _numbers(values)
     if samples.min() <= 0:
-        raise CutnodeError(f"a mean of ratios needs numbers above 0, not {samples.min():g}")
+        raise CutnodeError(f"a geometric mean needs positive numbers, got {samples.min():g}")
     logarithms: np.ndarray[Any, Any] = np.log(samples)
     return logarithms
 
 
 def _require_pairs(a: Numbers, b: Numbers) -> None:
     if len(a) != len(b):
-        raise CutnodeError(f"pairs are of as many samples each, not of {len(a)} and {len(b)}")
+        raise CutnodeError(f"paired samples must be equally many, got {len(a)} and {len(b)}")

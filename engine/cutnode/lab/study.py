@@ -1,4 +1,4 @@
-"""The outcome of an experiment: a table of figures, and how to get them again."""
+"""The outcome of an experiment: a table of figures, and what is needed to reproduce them."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from cutnode.lab.provenance import command_line, load_average, machine, now, own
 from cutnode.storage.frames import Rows, Tabular
 
 FORMAT = 1
-"""The version of the form in which studies are kept."""
+"""The version of the file format of studies."""
 
 FORMATS = re.compile(r"[+]?,?([.]\d)?[dfge%]?")
-"""The formats of columns."""
+"""The format specifications that a column may have."""
 
 KEYS = ("", "d", ".6g")
-"""The formats of columns that may name a row."""
+"""The format specifications of columns that may name a row."""
 
 INTERRUPTED = "Interrupted: what follows was not measured."
-"""The note of a study that was stopped."""
+"""The note of an interrupted study; files of studies have it too."""
 
 FAILED = "An error ended it: "
-"""The beginning of the note of one that an error stopped."""
+"""The beginning of the note of a study that an error ended; files of studies have it too."""
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is measured now, how many measurements are done, and how many there are."""
+"""A function called with the current measurement's name, the measurements done, and their total."""
 
 
 def no_progress(now: str, done: int, of: int) -> None:
@@ -45,62 +45,62 @@ def no_progress(now: str, done: int, of: int) -> None:
 
 
 class Follower:
-    """A :data:`Progress` that is also told of rows and samples as they are measured.
+    """A :data:`Progress` that also receives rows, samples and notes as the study adds them.
 
-    This one does nothing; subclasses keep what they are told, or show it.
+    This base class does nothing; subclasses store or show what they receive.
     """
 
     def __call__(self, now: str, done: int, of: int) -> None:
-        """Hear what is measured now, how many measurements are done, and how many there are."""
+        """Receive the current measurement's name, the measurements done, and their total."""
 
     def begin(self, study: Study) -> None:
-        """Hear that a study begins; it has no rows and no samples yet."""
+        """Receive a study that begins; it has no rows and samples yet."""
 
     def row(self, row: dict[str, Any]) -> None:
-        """Hear of a row that is complete."""
+        """Receive a complete row."""
 
     def sample(self, sample: dict[str, Any]) -> None:
-        """Hear of a sample that was measured."""
+        """Receive a sample."""
 
     def note(self, note: str) -> None:
-        """Hear of a note."""
+        """Receive a note."""
 
     def recall(self, key: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the sample with all items of *key* that an earlier run left; None if none did."""
+        """Return an earlier run's sample that has all items of *key*; None if there is none."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One figure of each row."""
+    """A column of a study's table: one figure of each row."""
 
     name: str
     about: str = ""
-    """Its meaning, with its unit."""
+    """The meaning, with the unit."""
     form: str = ""
-    """A format such as ``",d"`` or ``".3f"``; empty for texts."""
+    """A format specification such as ``",d"`` or ``".3f"``; empty for texts."""
     interval: bool = False
-    """Whether rows have the ends of a 95 % interval as well, under the names of :attr:`ends`."""
+    """Whether rows also have the ends of a 95 % confidence interval, named by :attr:`ends`."""
     timed: bool = False
-    """Whether it depends on the clock, so that it differs from run to run."""
+    """Whether the figure depends on the clock, so that it differs from run to run."""
 
     @property
     def every(self) -> tuple[str, ...]:
-        """The names of its figures in a row: its own, and those of :attr:`ends`."""
+        """The names of the column's figures in a row: its own name and :attr:`ends`."""
         return (self.name, *self.ends)
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The names of the interval's ends, ``NAME_low`` and ``NAME_high``; none without one."""
+        """The names of the interval's ends, ``NAME_low`` and ``NAME_high``, if it has one."""
         return (f"{self.name}_low", f"{self.name}_high") if self.interval else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Study(Tabular):
-    """A table of figures, the samples that it sums up, and the settings that reproduce it.
+    """A table of figures, the samples that it summarises, and the settings that reproduce it.
 
-    An experiment makes one before it measures anything, and adds to it: rows, samples and notes
-    reach a *progress* that is a :class:`Follower` at once.
+    An experiment makes a study before it measures anything, and adds rows, samples and notes as it
+    goes; a *progress* that is a :class:`Follower` receives each of them at once.
     """
 
     name: str
@@ -109,17 +109,17 @@ class Study(Tabular):
     """The arguments of the experiment as plain data: the game by its name, positions as texts."""
     columns: tuple[Column, ...]
     rows: list[dict[str, Any]] = field(default_factory=list)
-    """The summary: a figure for each column by its name, and for the ends of intervals."""
+    """The summary: figures by the names of columns, and of the ends of intervals."""
     notes: list[str] = field(default_factory=list)
     samples: list[dict[str, Any]] = field(default_factory=list)
-    """The measurements that rows sum up, one for each position and row: what the row is called
-    in its first columns, ``position``, and figures such as ``nodes``, ``seconds``, ``value``."""
+    """The measurements that rows summarise, one for each position and row: the fields that name
+    the row, ``position``, and figures such as ``nodes``, ``seconds``, ``value``."""
     machine: dict[str, str] = field(default_factory=machine)
     run: dict[str, Any] = field(default_factory=dict)
-    """The ``command``, when it ``started``, the ``load`` of the machine then (processes that
-    wanted to run), and the ``seconds`` until the last figure."""
+    """The ``command``, when it ``started``, the ``load`` average of the machine at that time, and
+    the ``seconds`` until the last figure."""
     files: dict[str, dict[str, str]] = field(default_factory=dict)
-    """The files that settings name, by their paths: ``sha256``, and of code the ``text``."""
+    """The files that settings name, by path: their ``sha256``, and the ``text`` of code."""
     progress: Progress = field(default=no_progress, repr=False, compare=False)
     _began: float = field(default_factory=time.monotonic, repr=False, compare=False)
 
@@ -131,30 +131,30 @@ class Study(Tabular):
             self.progress.begin(self)
 
     def add_row(self, row: dict[str, Any]) -> None:
-        """Add a row that is complete."""
+        """Add a complete row."""
         self._tick()
         self.rows.append(row)
         if isinstance(self.progress, Follower):
             self.progress.row(row)
 
     def add_sample(self, sample: dict[str, Any]) -> None:
-        """Add what was measured of one position."""
+        """Add the measurement of one position."""
         self._tick()
         self.samples.append(sample)
         if isinstance(self.progress, Follower):
             self.progress.sample(sample)
 
     def add_note(self, note: str) -> None:
-        """Add a note, once."""
+        """Add a note, unless the study already has it."""
         if note not in self.notes:
             self.notes.append(note)
             if isinstance(self.progress, Follower):
                 self.progress.note(note)
 
     def recall(self, **key: Any) -> dict[str, Any] | None:
-        """Add the sample that an interrupted run left for a key, and return it; None without one.
+        """Add an interrupted run's sample for a key, and return it; None if there is none.
 
-        What it returns need not be measured again.
+        A sample that it returns need not be measured again.
         """
         if not isinstance(self.progress, Follower):
             return None
@@ -165,20 +165,20 @@ class Study(Tabular):
 
     @property
     def stopped(self) -> bool:
-        """Whether it is not complete, because it was stopped."""
+        """Whether the study is incomplete because Ctrl-C or an error ended it."""
         return INTERRUPTED in self.notes
 
     @property
     def failure(self) -> str:
-        """The error that stopped it; empty if none did."""
+        """The error that ended the study, or an empty text."""
         notes = (note.removeprefix(FAILED) for note in self.notes if note.startswith(FAILED))
         return next(notes, "")
 
     @contextlib.contextmanager
     def kept(self) -> Iterator[None]:
-        """Keep what the study has when Ctrl-C or an error ends the block, and note the reason.
+        """Return a context that turns Ctrl-C or a :class:`CutnodeError` into a note.
 
-        An error before anything was measured is raised.
+        The study keeps its results so far.  An error before the first sample or row is raised.
         """
         try:
             yield
@@ -194,7 +194,7 @@ class Study(Tabular):
         self.run["seconds"] = round(time.monotonic() - self._began, 3)
 
     def header(self) -> dict[str, Any]:
-        """Return all but rows, samples and notes as plain data."""
+        """Return the study without rows, samples and notes, as plain data."""
         return {
             "cutnode_study": FORMAT,
             "name": self.name,
@@ -207,7 +207,7 @@ class Study(Tabular):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the study as plain data, which :meth:`from_dict` takes."""
+        """Return the study as plain data, for :meth:`from_dict`."""
         return self.header() | {
             "rows": plain(self.rows),
             "notes": self.notes,
@@ -216,7 +216,7 @@ class Study(Tabular):
 
     @classmethod
     def from_dict(cls, data: Any) -> Study:
-        """Return the study of plain data; :class:`CutnodeError` if it is none."""
+        """Return the study of plain data; :class:`CutnodeError` if they are not a valid study."""
         version = data.get("cutnode_study") if isinstance(data, dict) else None
         if version is None:
             raise CutnodeError("it is not a study of cutnode's laboratory")
@@ -242,17 +242,17 @@ class Study(Tabular):
                 for row in study.rows:
                     study.text(row, column)
         except (TypeError, ValueError, AttributeError):
-            raise CutnodeError("its columns are damaged, or do not suit its rows") from None
+            raise CutnodeError("its columns are damaged, or do not match its rows") from None
         return study
 
     @property
     def fields(self) -> list[str]:
-        """The names of all figures of a row: columns, each with the ends of its interval."""
+        """The names of all figures of a row: each column's, and the ends of its interval."""
         return [name for column in self.columns for name in column.every]
 
     @property
     def key_columns(self) -> tuple[Column, ...]:
-        """The columns that name a row: the first ones, up to one that was measured."""
+        """The columns that name a row: those before the first measured one."""
         keys = itertools.takewhile(
             lambda column: column.form in KEYS and not column.timed and not column.interval,
             self.columns,
@@ -261,7 +261,7 @@ class Study(Tabular):
 
     @property
     def table_columns(self) -> tuple[Column, ...]:
-        """The columns of printed tables: all of which a row has a figure."""
+        """The columns of printed tables: those with a figure in at least one row."""
         return tuple(
             column
             for column in self.columns
@@ -269,30 +269,30 @@ class Study(Tabular):
         )
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Return the figures of all rows by the name of their column."""
+        """Return the figures of all rows, by the names of their columns."""
         return {name: [row.get(name) for row in self.rows] for name in self.fields}
 
     def to_csv(self) -> str:
-        """Return the rows as CSV, below settings, machine and run as ``#`` comments."""
+        """Return the rows as CSV, after the settings, machine and run as ``#`` comments."""
         about = {**self.settings, **self.machine, **self.run}
         comments = [f"# {name}: {one_line(value)}\n" for name, value in about.items()]
-        # With slots, a dataclass is another class than super() knows without a name.
+        # slots=True replaces the class, so a bare super() would fail.
         return "".join(comments) + Tabular.to_csv(self)
 
     def sample_table(self) -> Rows:
-        """Return the samples as a table, for pandas and Arrow as the study itself."""
+        """Return the samples as a table, which pandas and Arrow accept like the study itself."""
         return Rows(self.samples)
 
     def selected(self, names: Iterable[str]) -> Study:
-        """Return the study with some of its columns; :class:`CutnodeError` for a name of none."""
+        """Return the study with some of its columns; :class:`CutnodeError` for an unknown name."""
         columns = {column.name: column for column in self.columns}
         chosen = list(dict.fromkeys(names))
         for name in chosen:
             if name not in columns:
                 known = f"columns are {', '.join(columns)}"
-                raise CutnodeError(f"there is no column {name!r}{nearest(name, columns, known)}")
+                raise CutnodeError(f"unknown column {name!r}{nearest(name, columns, known)}")
         if not chosen:
-            raise CutnodeError("a table has at least one column")
+            raise CutnodeError("a table needs at least one column")
         picked = tuple(columns[name] for name in chosen)
         return replace(self, columns=picked, progress=no_progress)
 
@@ -316,12 +316,12 @@ FORM: dict[str, type] = {
 
 
 def one_line(text: object) -> str:
-    """Return a text without line ends."""
+    """Return a text on one line, with single spaces."""
     return " ".join(str(text).split())
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: numbers of Python, and None for those that are not finite."""
+    """Return a value as JSON data: Python numbers, and None for numbers that are not finite."""
     if isinstance(value, Mapping):
         return {str(name): plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple | range):
@@ -345,26 +345,26 @@ EXPERIMENTS = {
 }
 """The function of each experiment.
 
-The settings of its studies are its arguments: the game by name, positions as texts, and the rest as
-it is.  A function takes of ``game`` and ``positions`` what it has parameters for, and of ``start``
-the first position; a ``draw`` beside it draws its studies.
+The settings of a study are the function's arguments, except that the game is a name and positions
+are texts.  The function gets ``game`` and ``positions`` if it has such parameters, and the first
+position as ``start`` if it has that one.  A ``draw`` in the same module draws its studies.
 """
 
 Draw = Callable[[Study, Any], None]
-"""Draws a study on a figure of matplotlib, and sets its label: what a caption says is drawn."""
+"""A function that draws a study on a matplotlib figure, and sets its label, for the caption."""
 
 
 def drawing_of(study: Study) -> Draw | None:
-    """Return what draws a study, if anything does."""
+    """Return the function that draws a study; None if there is none."""
     module, _, _ = EXPERIMENTS.get(study.name, "").partition(":")
     return getattr(importlib.import_module(module), "draw", None) if module else None
 
 
 def repeat(study: Study, progress: Progress = no_progress) -> Study:
-    """Run the experiment of a study again; :class:`CutnodeError` says why that cannot be done."""
+    """Run the experiment of a study again; :class:`CutnodeError` if it cannot be repeated."""
     if study.name not in EXPERIMENTS:
         known = ", ".join(EXPERIMENTS)
-        raise CutnodeError(f"studies of {study.name!r} are not repeated; those of {known} are")
+        raise CutnodeError(f"a study of {study.name!r} cannot be repeated: experiments are {known}")
     module, _, name = EXPERIMENTS[study.name].partition(":")
     function: Callable[..., Study] = getattr(importlib.import_module(module), name)
     parameters = _parameters(function)
@@ -377,7 +377,7 @@ def repeat(study: Study, progress: Progress = no_progress) -> Study:
     for name in options:
         if name not in parameters:
             raise CutnodeError(
-                f"the study has a setting {name!r}, which {study.name} does not take"
+                f"the study has a setting {name!r}, which {study.name} does not have"
             )
     for name, needed in parameters.items():
         if needed and name not in options:
@@ -386,7 +386,7 @@ def repeat(study: Study, progress: Progress = no_progress) -> Study:
 
 
 def _parameters(function: Callable[..., Study]) -> dict[str, bool]:
-    """Return the names of a function's parameters, and whether it needs them."""
+    """Return the names of a function's parameters, and whether each is required."""
     found: dict[str, bool] = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:  # Unpack of a TypedDict

@@ -1,4 +1,4 @@
-"""One or two numbers of the search through a range: nodes, time, and agreement with the usual."""
+"""A sweep of one or two search parameters: nodes, time, and agreement with the default values."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from cutnode.lab.study import Column, Progress, Study, no_progress
 
 MOST_POINTS = 1_000
 
-FIGURES_BESIDE = (
-    Column("nodes", "positions visited, all positions together", ",d"),
-    Column("fewer", "times fewer nodes than with the usual numbers", ",.3f", interval=True),
+COMPARED_FIGURES = (
+    Column("nodes", "nodes visited, summed over positions", ",d"),
+    Column("fewer", "first row's nodes / nodes: geometric mean over positions", ",.3f", True),
     FIGURES["seconds"],
-    Column("faster", "times less CPU time than with the usual numbers", ",.3f", True, timed=True),
-    Column("value", "share of positions with the value of the usual numbers", ".0%", True),
-    Column("move", "share of positions with the move of the usual numbers", ".0%", True),
-    Column("p", "Wilcoxon's test of nodes: chance of such if none had fewer", ".2g"),
+    Column("faster", "first row's CPU time / CPU time: geometric mean", ",.3f", True, timed=True),
+    Column("value", "share of positions with the first row's value", ".0%", True),
+    Column("move", "share of positions with the first row's move", ".0%", True),
+    Column("p", "p-value of the node ratio (Wilcoxon signed-rank test)", ".2g"),
     FIGURES["first"],
     FIGURES["rate"],
     FIGURES["runs"],
@@ -44,10 +44,11 @@ Point = dict[str, float]
 
 
 def range_of(text: str) -> tuple[str, list[float]]:
-    """Read the name of a parameter and its values from a text such as ``lmr.base=0:1:5``.
+    """Return the parameter's name and the values of a range such as ``lmr.base=0:1:5``.
 
-    That is from 0 to 1 in 5 values.  Of a whole number, ``null_move.reduction=1:4`` has all of
-    them.  :class:`CutnodeError` says what is wrong, and which values a parameter can have.
+    The example has 5 values from 0 to 1.  For an integer parameter, ``null_move.reduction=1:4``
+    has all integers of the range.  :class:`CutnodeError` if the text is not a range, or if a value
+    is out of the parameter's range.
     """
     name, _, values = text.partition("=")
     _, parameter = find_parameter(name)
@@ -60,7 +61,9 @@ def range_of(text: str) -> tuple[str, list[float]]:
             f"{quoted(text)} is not a range such as {name}={low:g}:{high:g}{steps}{meaning}"
         ) from None
     if not (low < high and 2 <= count <= MOST_POINTS):
-        raise CutnodeError(f"{quoted(text)}: a range goes up, in 2 to {MOST_POINTS:,} values")
+        raise CutnodeError(
+            f"{quoted(text)} is not a range: it must ascend, with 2 to {MOST_POINTS:,} values"
+        )
     found = [low + (high - low) * step / (count - 1) for step in range(count)]
     found = [float(f"{value:.12g}") for value in found]
     if parameter.is_integer:
@@ -69,7 +72,7 @@ def range_of(text: str) -> tuple[str, list[float]]:
 
 
 def _ends(text: str, of_integers: bool) -> tuple[float, float, int]:
-    """Return the ends of a range and how many values it has; :class:`ValueError` if it is none."""
+    """Return the ends of a range and its number of values; :class:`ValueError` if it is not one."""
     low, high, *steps = text.split(":")
     ends = float(low), float(high)
     if len(steps) > 1 or not (steps or of_integers) or not math.isfinite(sum(ends)):
@@ -85,20 +88,20 @@ def sweep(
     progress: Progress = no_progress,
     **options: Unpack[ExperimentOptions],
 ) -> Study:
-    """Search positions with each value of a parameter, or each pair of values of two.
+    """Search positions with each value of a parameter, or each pair of values of two parameters.
 
-    *ranges* are the values by the names of parameters.  The first row has the numbers that the
-    game usually has, or that *parameters* say, and all others are beside it.  A row that would take
-    more nodes than *most_nodes* has no figures.
+    *ranges* has the values, by the names of parameters.  The first row has the default values of
+    the game, or those in *parameters*, and the other rows are compared with it.  A row that would
+    take more nodes than *most_nodes* has no figures.
     """
     experiment = plan(positions, depth, **options)
     usual, points = _points(experiment, ranges)
     columns = [Column(name, find_parameter(name)[1].about, ".6g") for name in ranges]
     study = Study(
         "sweep",
-        f"{' and '.join(ranges)} through a range",
+        f"A sweep of {' and '.join(ranges)}",
         experiment.settings() | {"ranges": {name: list(each) for name, each in ranges.items()}},
-        (*columns, *columns_for(len(experiment.positions), FIGURES_BESIDE, of_several=("p",))),
+        (*columns, *columns_for(len(experiment.positions), COMPARED_FIGURES, of_several=("p",))),
         progress=progress,
     )
     with study.kept(), Laboratory(experiment, study) as laboratory:
@@ -113,16 +116,16 @@ def sweep(
 def _points(
     experiment: Experiment, ranges: Mapping[str, Sequence[float]]
 ) -> tuple[Point, list[Point]]:
-    """Return the usual values, and the points of the sweep besides."""
+    """Return the default point, and the other points of the sweep."""
     if not 1 <= len(ranges) <= 2:
-        raise CutnodeError(f"a sweep is over one or two parameters, not {len(ranges)}")
+        raise CutnodeError(f"a sweep needs 1 or 2 parameters, got {len(ranges)}")
     if len({find_parameter(name)[0] for name in ranges}) < len(ranges):
-        raise CutnodeError("the two parameters of a sweep are one")
+        raise CutnodeError("a sweep needs two different parameters")
     points = [
         dict(zip(ranges, values, strict=True)) for values in itertools.product(*ranges.values())
     ]
     if not 1 <= len(points) <= MOST_POINTS:
-        raise CutnodeError(f"a sweep has 1..{MOST_POINTS} points, not {len(points)}")
+        raise CutnodeError(f"a sweep needs 1..{MOST_POINTS} points, got {len(points)}")
     for point in points:
         checked_parameters(point, experiment.techniques)
     usual = {name: experiment.value_of(name, experiment.techniques) for name in ranges}
@@ -149,22 +152,22 @@ def _run(
         if found is None:
             study.add_note(
                 f"{_named(point)} takes more than --most-nodes {experiment.most_nodes:,}: it was "
-                f"given up."
+                f"abandoned."
             )
         else:
             row |= figures_of(found)
             first = found if done == 0 else first
-            row |= {} if first is None else _beside(first, found)
+            row |= {} if first is None else _compared(first, found)
         study.add_row({name: row[name] for name in study.fields if name in row})
-    study.add_note(f"The first row has the usual numbers: {_named(usual)}.")
+    study.add_note(f"The first row has the default values: {_named(usual)}.")
 
 
 def _named(point: Point) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in point.items())
 
 
-def _beside(usual: Measured, found: Measured) -> dict[str, Any]:
-    """Return the figures of a row beside the usual one."""
+def _compared(usual: Measured, found: Measured) -> dict[str, Any]:
+    """Return the figures that compare a row with the first one."""
     row: dict[str, Any] = with_interval("fewer", geometric_mean_ratio(usual.each, found.each))
     if min(*usual.times, *found.times) > 0:
         row |= with_interval("faster", geometric_mean_ratio(usual.times, found.times))
@@ -178,9 +181,9 @@ def _beside(usual: Measured, found: Measured) -> dict[str, Any]:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw nodes, time and agreement: lines by one parameter, or heat maps by two.
+    """Draw nodes, time and agreement: as lines for one parameter, as heat maps for two.
 
-    The usual numbers are a line upwards there, and bold here.
+    The default value is a vertical line there; the default pair is bold here.
     """
     names = list(study.settings["ranges"])
     known = [row for row in study.rows if "fewer" in row]
@@ -192,16 +195,16 @@ def draw(study: Study, figure: Any) -> None:
 
 def _draw_lines(figure: Any, name: str, rows: Sequence[dict[str, Any]]) -> None:
     figure.set_label(
-        "Left, times fewer nodes and less CPU time than with the usual numbers: geometric means "
-        "over positions; right, the share of positions with the same value and move. Bars: 95 % "
-        "intervals; the vertical line: the usual number."
+        "Left: ratio of the default's nodes and CPU time to those with each value, geometric means "
+        "over positions.  Right: share of positions with the same value and the same move. Bars: "
+        "95 % confidence intervals; vertical line: the default value."
     )
     figure.set_size_inches(PAGE, 2.8)
     usual = rows[0][name] if rows else None
     rows = sorted(rows, key=lambda row: float(row[name]))
     panels = {
-        "Nodes and time: usual / these": ("fewer", "faster"),
-        "Positions with the usual value, and move": ("value", "move"),
+        "Default's nodes and time / these": ("fewer", "faster"),
+        "Positions with the default's value and move": ("value", "move"),
     }
     for axes, (title, figures) in zip(figure.subplots(1, 2), panels.items(), strict=True):
         lines = [Line.of(each, rows, name, each) for each in figures]
@@ -213,11 +216,11 @@ def _draw_lines(figure: Any, name: str, rows: Sequence[dict[str, Any]]) -> None:
 
 def _draw_maps(figure: Any, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
     figure.set_label(
-        "Left, times fewer nodes than with the usual numbers, geometric means over positions; "
-        "right, the share of positions with the same value. Bold: the usual numbers."
+        "Left: the default's nodes / nodes, geometric means over positions.  Right: share of "
+        "positions with the same value. Bold: the default values."
     )
     figure.set_size_inches(PAGE, 3.0)
-    panels = {"fewer": "Times fewer nodes than usual", "value": "Positions with the usual value"}
+    panels = {"fewer": "Default's nodes / nodes", "value": "Positions with the default's value"}
     usual = tuple(rows[0][name] for name in names) if rows else ()
     across, up = ([*dict.fromkeys(sorted(row[name] for row in rows))] for name in names)
     for axes, (figure_name, title) in zip(figure.subplots(1, 2), panels.items(), strict=True):

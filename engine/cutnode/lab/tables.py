@@ -1,4 +1,4 @@
-"""Studies as tables of LaTeX and Markdown, for papers and pages."""
+"""Studies as LaTeX and Markdown tables, for papers and pages."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LATEX = {
     **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
     **{'"': "''", "`": r"\textasciigrave{}"},
 }
-"""What LaTeX takes for a command or sets as something else, and how to get the character."""
+"""The LaTeX for characters that LaTeX treats specially."""
 
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
-"""What Markdown takes for a mark."""
+"""The characters to escape in Markdown."""
 
 
 def heading(study: Study) -> str:
-    """Return what the study is about, and what was searched."""
+    """Return the title of a study, with its game, positions, depth and evaluation."""
     settings = study.settings
     parts = [str(settings["game"])] if "game" in settings else []
     positions = settings.get("positions", [])
@@ -42,19 +42,19 @@ def heading(study: Study) -> str:
 
 
 def legend(columns: Iterable[Column]) -> dict[str, str]:
-    """Return the meaning of the columns that say one."""
+    """Return the meanings of columns, by name, for those that have one."""
     return {
-        column.name: f"{column.about} (95 % interval)" if column.interval else column.about
+        column.name: f"{column.about} (95 % CI)" if column.interval else column.about
         for column in columns
         if column.about
     }
 
 
 def latex_table(study: Study) -> str:
-    """Return tables of LaTeX, each with a caption, a label, and a legend below.
+    """Return LaTeX tables, each with a caption, a label, and a legend below.
 
-    A study too wide for a page is set smaller, or has several tables that all begin with the names
-    of rows.  One too long for a page is a ``longtable``, others are ``table``.
+    A study too wide for a page is set in a smaller size, or split into several tables that all
+    begin with the rows' names.  A table too long for a page is a ``longtable``.
     """
     size, parts = _pages(study)
     tables = [
@@ -74,28 +74,28 @@ def latex_table(study: Study) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """A size of type, with its measures in points."""
+    """A font size, with its measures in points."""
 
     command: str
     em: float
     line: float
     gap: float
-    """Between two columns."""
+    """The gap between two columns."""
 
 
 SIZES = (_Size("", 10.0, 12.0, 12.0), _Size("\\small", 9.25, 11.0, 8.0))
 SMALLEST = _Size("\\footnotesize", 8.5, 9.5, 8.0)
 TEXT_WIDTH, TEXT_HEIGHT = 345.0, 550.0
-"""The text of a page of LaTeX's ``article``, in points."""
+"""The text area of a page of LaTeX's ``article``, in points."""
 
 WRAPPED = 170.0
-"""The most points of a column of texts: longer ones have several lines."""
+"""The greatest width of a text column, in points; longer texts are wrapped."""
 
 Columns = Sequence[Column]
 
 
 def _pages(study: Study) -> tuple[_Size, list[Columns]]:
-    """Return the size of type, and the columns of each table, with which all fits the page."""
+    """Return the font size and the columns of each table that make the study fit the page."""
     columns = study.table_columns
     for size in SIZES:
         if sum(_width(study, column, size) for column in columns) <= TEXT_WIDTH + size.gap:
@@ -117,14 +117,14 @@ def _pages(study: Study) -> tuple[_Size, list[Columns]]:
 
 
 def _width(study: Study, column: Column, size: _Size) -> float:
-    """Return about how many points a column takes, with its gap."""
+    """Return the approximate width of a column and its gap, in points."""
     texts = [column.name, *(study.text(row, column) for row in study.rows)]
     width = max(_ems(text.replace(" to ", "-")) for text in texts) * size.em
     return (width if column.form else min(width, WRAPPED)) + size.gap
 
 
 def _ems(text: str) -> float:
-    """Return about how wide a text is in LaTeX's own type, at most."""
+    """Return an upper estimate of a text's width in LaTeX's default font, in ems."""
     return sum(WIDTHS.get(character, 0.72 if character.isupper() else 0.53) for character in text)
 
 
@@ -134,7 +134,7 @@ WIDTHS = {
     **dict.fromkeys("0123456789", 0.5),
     **dict.fromkeys("mwMW%+<>", 0.88),
 }
-"""How wide some characters are, in ems."""
+"""The widths of some characters, in ems."""
 
 
 def _latex_part(study: Study, columns: Columns, size: _Size, number: int, parts: int) -> str:
@@ -170,13 +170,13 @@ def _latex_part(study: Study, columns: Columns, size: _Size, number: int, parts:
 
 
 def _lines(study: Study, row: dict[str, Any], columns: Columns, size: _Size) -> int:
-    """Return about how many lines a row has, by its longest text."""
+    """Return the approximate number of lines of a row, from its longest text."""
     texts = (study.text(row, column) for column in columns if not column.form)
     return math.ceil(max((_ems(text) * size.em / WRAPPED for text in texts), default=0)) or 1
 
 
 def _latex_kind(study: Study, column: Column, size: _Size) -> str:
-    """Return how a column is set."""
+    """Return the LaTeX column specification of a column."""
     if column.form:
         return "r@{~}l" if column.interval else "r"
     is_wrapped = _width(study, column, size) >= WRAPPED + size.gap
@@ -193,7 +193,7 @@ def _latex_head(column: Column) -> str:
 
 
 def _latex_cell(text: str, column: Column) -> str:
-    """Return a cell, or two of a figure and its interval, with minus signs as papers have them."""
+    """Return a cell, or two for a figure and its interval, with typographic minus signs."""
     if not column.form:
         return re.sub(r"^[+-](?= )", r"$\g<0>$", _latex(text))
     text = re.sub(r"e([+-]\d+)", lambda found: rf"$\cdot10^{{{int(found[1])}}}$", _latex(text))
@@ -212,7 +212,7 @@ def _label(text: str) -> str:
 
 
 def markdown_table(study: Study) -> str:
-    """Return a table of Markdown (GitHub's) below its caption; a legend and the notes follow."""
+    """Return a table in GitHub's Markdown, with a caption above, and a legend and notes below."""
     columns = study.table_columns
     names = [_markdown(column.name) for column in columns]
     sides = ["---:" if column.form else "---" for column in columns]
@@ -234,13 +234,13 @@ def _markdown(text: str) -> str:
 
 
 COLUMNS = (
-    Column("parameter", "its name; `--set` and `parameters=` take it"),
-    Column("value", "what searches use", "g"),
-    Column("default", "what they use where a game does not choose", "g"),
-    Column("range", "what it can be"),
-    Column("unit", "UNIT: margins are in that of the game"),
-    Column("about", "what it does; depths are plies left"),
-    Column("measured", "what was measured of it"),
+    Column("parameter", "name, for `--set` and `parameters=`"),
+    Column("value", "value that searches use", "g"),
+    Column("default", "value without a game's profile", "g"),
+    Column("range", "allowed values"),
+    Column("unit", "UNIT: a margin, in the game's UNIT"),
+    Column("about", "meaning; depths are remaining depths in plies"),
+    Column("measured", "measured effect"),
 )
 
 

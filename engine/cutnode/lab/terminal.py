@@ -16,18 +16,18 @@ from cutnode.lab.study import Column, Study
 from cutnode.lab.tables import heading, legend
 
 WIDE = 10_000
-"""The width of what is not a terminal."""
+"""The width of output that is not a terminal."""
 
 
 class _Output(Console):
-    """Standard output; a pipe that nobody reads any more is an error like others."""
+    """Standard output; a broken pipe raises an ordinary error."""
 
     def on_broken_pipe(self) -> None:
         raise
 
 
 def rich_table(study: Study, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> Table:
-    """Return a table of rich with the columns of some names."""
+    """Return a table for Rich with the columns of these names."""
     shown = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), header_style="bold")
     columns = [column for column in study.table_columns if column.name in names]
     for column in columns:
@@ -40,7 +40,7 @@ def rich_table(study: Study, names: Sequence[str], rows: Sequence[dict[str, Any]
 
 
 def _cells(study: Study, column: Column, rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the texts of a column; figures end, and their intervals begin, below each other."""
+    """Return the texts of a column, with figures and intervals aligned."""
     texts = [study.text(row, column) for row in rows]
     if not column.interval:
         return texts
@@ -50,7 +50,7 @@ def _cells(study: Study, column: Column, rows: Sequence[dict[str, Any]]) -> list
 
 
 def fitting_columns(study: Study, width: int) -> list[str]:
-    """Return the names of the columns that fit into a width, without those at the right."""
+    """Return the names of the columns that fit a width, dropping columns from the right."""
     wide = Console(file=io.StringIO(), width=WIDE)
     names = [column.name for column in study.table_columns]
     while len(names) > 2 and wide.measure(rich_table(study, names, study.rows)).maximum > width:
@@ -59,9 +59,9 @@ def fitting_columns(study: Study, width: int) -> list[str]:
 
 
 def print_study(study: Study) -> None:
-    """Print the table, what its columns mean, and notes.
+    """Print the table, the meanings of its columns, and the notes.
 
-    In a narrow terminal columns are left out from the right, and named.
+    If the terminal is too narrow, drop columns from the right and print their names.
     """
     width = Console().width if sys.stdout.isatty() else WIDE
     names = fitting_columns(study, width)

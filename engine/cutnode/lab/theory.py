@@ -1,7 +1,7 @@
-"""The leaves that searches evaluate in uniform trees, whose theory is known.
+"""The leaves that searches evaluate in uniform trees, compared with theory.
 
-They are counted beside the fewest possible, and as they grow with depth; the formulas are in
-``cutnode.lab.formulas``.
+They are compared with the minimal number of leaves, and their growth with depth with known
+branching factors; the formulas are in ``cutnode.lab.formulas``.
 """
 
 from __future__ import annotations
@@ -29,27 +29,23 @@ from cutnode.lab.study import Column, Progress, Study, no_progress
 from cutnode.search.api import alphabeta
 
 COLUMNS = (
-    Column("model", "how the leaves get their values, and which moves come first"),
-    Column("width", "moves of every position", "d"),
+    Column("model", "model of leaf values and move ordering"),
+    Column("width", "moves in every position", "d"),
     Column("depth", "plies from the root to the leaves", "d"),
     Column("search"),
-    Column("leaves", "evaluated, mean of all trees; again evaluated ones too", ",.1f"),
+    Column("leaves", "leaves evaluated, counting repeats: mean over trees", ",.1f"),
     Column("error", "standard error of the mean", ",.1f"),
-    Column("minimal", "the fewest leaves that prove the value (Knuth and Moore)", ",d"),
+    Column("minimal", "leaves of the minimal tree (Knuth and Moore)", ",d"),
     Column("ratio", "leaves / minimal", ",.3f"),
-    Column(
-        "growth",
-        "leaves of one ply more: of this depth / the last listed of its parity, by ply",
-        ".3f",
-    ),
-    Column("exponent", "log(growth) / log(width): 0.5 is perfect order, 1 minimax", ".3f"),
-    Column("perfect", "growth in perfect order: sqrt(width)", ".3f"),
-    Column("pearl", "growth of alpha-beta on random leaves, for great depths", ".3f"),
+    Column("growth", "growth per ply of leaves, from the last listed depth of equal parity", ".3f"),
+    Column("exponent", "log(growth) / log(width): 0.5 for perfect ordering, 1 for minimax", ".3f"),
+    Column("perfect", "growth with perfect ordering: sqrt(width)", ".3f"),
+    Column("pearl", "limit of alpha-beta's growth on random leaves", ".3f"),
 )
 
 USUAL_DEPTH = 12
-"""Trees are this deep if nobody asks for more: searches see a part of them, as deep as they
-are asked to look, and one compiled class has all those depths."""
+"""The depth of trees, unless a deeper search is wanted.  Shallower searches visit only the top of
+the tree, so one compiled class serves all these depths."""
 
 
 def theory(
@@ -62,23 +58,23 @@ def theory(
     table_mb: int = 16,
     progress: Progress = no_progress,
 ) -> Study:
-    """Count the leaves that searches evaluate in uniform trees, beside the fewest possible.
+    """Count the leaves that searches evaluate in uniform trees, and compare with the minimum.
 
-    *models* are those of the game ``uniform``: ``random``, ``incremental``, ``ordered``
-    (the best move first everywhere), ``ordered=75`` (in 75 % of the nodes).  *seeds* are
-    the trees of which the mean is taken.  *searches* are names of :data:`SEARCHES`;
-    *table_mb* is the size of their tables in MiB.  Every score is compared with that of plain
-    alpha-beta.
+    *models* are models of the game ``uniform``: ``random``, ``incremental``, ``ordered``
+    (the best move first everywhere), ``ordered=75`` (the best move first in 75 % of the nodes).
+    Figures are means over the trees of *seeds*.  *searches* are names of :data:`SEARCHES`;
+    *table_mb* is the size of their tables in MiB.  Every score is checked against plain
+    alpha-beta's.
     """
     widths, depths, models = sorted(set(widths)), require_depths(depths), list(models)
     seeds = list(seeds)
     names = chosen_searches(searches)
     if not (widths and depths and models and seeds):
-        raise CutnodeError("a study of theory needs a width, a depth, a model and a seed")
+        raise CutnodeError("a theory study needs at least one width, depth, model and seed")
     shapes = [(width, model) for width in widths for model in models]
     study = Study(
         name="theory",
-        about="Leaves evaluated in uniform trees, above the fewest possible",
+        about="Leaves evaluated in uniform trees, compared with the minimal tree",
         settings={
             "widths": widths,
             "depths": depths,
@@ -93,7 +89,7 @@ def theory(
             "Minimal: D. Knuth and R. Moore, An analysis of alpha-beta pruning (1975).",
             "Pearl: J. Pearl, The solution for the branching factor of the alpha-beta pruning "
             "algorithm and its optimality (1982).",
-            "Searches with deepening count the leaves of all their iterations.",
+            "With iterative deepening, the leaves of all iterations count.",
         ],
         progress=progress,
     )
@@ -114,7 +110,7 @@ def theory(
 
 
 def _deepest(width: int, depths: Sequence[int]) -> int:
-    """Return the depth of the tree of which searches of some depths see a part."""
+    """Return the depth of the trees to make for searches of some depths."""
     asked = max(depths)
     fits = formulas.nodes(width, USUAL_DEPTH) <= WORD
     return max(asked, USUAL_DEPTH) if fits else asked
@@ -123,7 +119,7 @@ def _deepest(width: int, depths: Sequence[int]) -> int:
 def _each(
     counts: dict[str, dict[int, list[int]]], seeds: Sequence[int]
 ) -> Iterator[tuple[str, int, int, int]]:
-    """Yield search, depth, seed and leaves of each count."""
+    """Yield the search, depth, seed and leaves of each count."""
     for name, by_depth in counts.items():
         for depth, leaves in by_depth.items():
             for seed, count in zip(seeds, leaves, strict=True):
@@ -133,7 +129,7 @@ def _each(
 def _leaves(
     trees: Sequence[Any], depths: Sequence[int], names: Sequence[str], table_mb: int
 ) -> dict[str, dict[int, list[int]]]:
-    """Return the leaves of each tree, by search and depth."""
+    """Return the leaves evaluated in each tree, by search and depth."""
     searchers = {name: make_searcher(name, trees[0], table_mb) for name in names}
     counts: dict[str, dict[int, list[int]]] = {name: {d: [] for d in depths} for name in names}
     for depth in depths:
@@ -153,7 +149,7 @@ def _leaves(
 def _growing(
     width: int, model: str, name: str, counts: dict[int, list[int]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one search, shallow trees first."""
+    """Yield the rows of one search, by ascending depth."""
     means = {depth: fmean(leaves) for depth, leaves in counts.items()}
     for depth, mean in means.items():
         before = [d for d in means if d < depth and (depth - d) % 2 == 0]
@@ -179,12 +175,13 @@ def _growing(
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw leaves above the minimal ones by depth, in a panel for each model and width."""
+    """Draw leaves / minimal by depth, in a panel for each model and width."""
     widths = list(dict.fromkeys(row["width"] for row in study.rows))
     models = list(dict.fromkeys(row["model"] for row in study.rows))
     figure.set_label(
-        "Leaves evaluated / the fewest possible by depth: means over trees with 95 % intervals. "
-        "Where lines lie on each other the lower is wider, and marks are set apart."
+        "Leaves evaluated / leaves of the minimal tree, by depth: means over trees with 95 % "
+        "confidence intervals. Where lines coincide the lower one is wider, and markers are spread "
+        "sideways."
     )
     figure.set_size_inches(PAGE, 0.7 + 1.6 * len(models))
     grid = figure.subplots(len(models), len(widths), sharex=True, sharey="row", squeeze=False)
@@ -204,7 +201,7 @@ def draw(study: Study, figure: Any) -> None:
 
 
 def _with_interval(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row with the ends of the interval of its ratio, from the error of the mean."""
+    """Return a row with the ends of its ratio's interval, from the standard error of the mean."""
     if row.get("error") is None:
         return row
     error = SIGMAS * row["error"] / row["minimal"]

@@ -1,17 +1,18 @@
-"""Fitting the numbers of a search to a game: by the moves it chooses, or by the games it wins.
+"""Tuning search parameters for a game: by the moves chosen, or by the games won.
 
-Fewer nodes to a depth are no aim of their own, as who prunes everything has the fewest.  What is
-minimised is the *loss*: what moves chosen with some nodes give away, as a search with many times
-the nodes sees it.  That one is exact if it gets deeper than the search that it judges, and
-otherwise the engine's own.  Scores count as points of a game, by the logistic curve of Elo, in
-which a ``UNIT`` of the game is worth 100.  The minimum is sought by SPSA (:mod:`cutnode.lab.spsa`)
-on half of the positions and judged on the other half.
+Fewer nodes to a depth are not an aim in themselves, since pruning everything has the fewest.
+Tuning by moves minimises the *loss*: the value that moves chosen with a node limit give away,
+judged by a reference search with many times the nodes.  The reference search is exact if that
+gets it deeper than the judged search; otherwise it uses the default techniques.  Scores are
+converted to points per game by the logistic Elo curve, in which a ``UNIT`` of the game is worth
+100 Elo.  SPSA (:mod:`cutnode.lab.spsa`) minimises the loss on half of the positions, and the
+other half validates the result.
 
-By games, the settings of both points of a step play each other, a pair of games from each of some
-positions, and the step goes to where the winner is.  It needs thousands of games, and finds what
-no single move shows.
+Tuning by games lets the settings of both points of a step play each other, a pair of games from
+each of some positions, and steps towards the winner.  It needs thousands of games, and finds
+improvements that no single move shows.
 
-Either way the tuned search then plays the untuned one, until a sequential test is decided.
+Either way, the tuned search then plays the default one until an SPRT decides.
 """
 
 from __future__ import annotations
@@ -65,42 +66,45 @@ from cutnode.runtime.processes import MOST_PROCESSES, Processes
 from cutnode.runtime.running import Limits
 
 DEFAULT, TUNED = "default", "tuned"
-"""The rows of a study."""
+"""The names of the rows."""
 
 SCREENED = 40
+"""The positions on which parameters are screened."""
+
 SENSITIVE = 0.02
+"""The least share of changed moves with which a screened parameter is tuned."""
+
 MOST_PARAMETERS = 8
-"""By default those parameters are fitted that change so much of the moves in so many positions, and
-the most sensitive of them."""
+"""The most screened parameters that are tuned."""
 
 STEPS = 4
-"""A parameter is changed by a part of its value at first."""
+"""The divisor of a parameter's value that gives the unit of its steps."""
 
 BATCH = 40
-"""Positions of an iteration, in each of which both points choose a move."""
+"""The positions of an iteration, in each of which both points choose a move."""
 
 PAIRS = 8
-"""Pairs of games of an iteration, which its points play against each other."""
+"""The pairs of games that the two points of an iteration play."""
 
 PAIR_NOISE = 0.5
-"""The standard deviation, about, of the difference between both in points per game of a pair."""
+"""The approximate standard deviation of both players' score difference in a pair, per game."""
 
 CHUNK = 10
-"""Pairs that are played before what they said is kept."""
+"""The pairs of games of one sample of the match."""
 
 PARTS = 4
-"""Processes are given so large a part of a batch at a time: a search is made for each."""
+"""The parts into which a batch is split for the processes; each part compiles into one search."""
 
 COLUMNS = (
     Column("setting"),
-    Column("set", "values of the parameters, as a player's set= takes them"),
-    Column("loss", "points of a game lost by a move, on positions not fitted to", ".4f", True),
-    Column("move", "share of these positions with a best move", ".0%", True),
-    Column("depth", "plies that were completed, mean", ".2f"),
-    Column("elo", "Elo in play against the default", "+.0f", True),
-    Column("score", "points a game in play against the default", ".3f"),
+    Column("set", "parameter values, in the syntax of a player's set="),
+    Column("loss", "mean loss per move in points per game, on held-out positions", ".4f", True),
+    Column("move", "share of held-out positions with a best move", ".0%", True),
+    Column("depth", "mean completed depth in plies", ".2f"),
+    Column("elo", "Elo difference from the default", "+.0f", True),
+    Column("score", "points per game against the default", ".3f"),
     Column("games", "games of the match", "d"),
-    Column("llr", "logarithm of the likelihood ratio of least_elo and 0 (SPRT)", "+.2f"),
+    Column("llr", "SPRT: log-likelihood ratio (LLR) of H1 (least_elo) to H0 (0 Elo)", "+.2f"),
 )
 
 OF_MATCHES = {"elo", "score", "games", "llr"}
@@ -125,27 +129,28 @@ def tune(
     positions_from: str = "",
     progress: Progress = no_progress,
 ) -> Study:
-    """Fit parameters of the search to a game, and play the fitted search against the default.
+    """Tune search parameters for a game, and play the tuned search against the default.
 
-    *parameters* are names, also as ``late_move_reductions.*`` or ``lmr.*``; by default those of the
-    game's selective techniques to which its moves are sensitive.  *by* is ``"moves"``, what the
-    moves chosen in the positions lose, or ``"games"``, who wins games from there.  Each search has
-    so many *nodes*.  After *iterations* of SPSA at most *pairs* of games are played (0: none), with
-    *move_seconds* (0.05) or *move_nodes* for each move, *plies* random ones at the beginning, until
-    a test tells *least_elo* from 0.  What is found is accepted if it won at least that, and the
-    interval is above 0, and a note says what to write in the game.
-    :class:`CutnodeError` says what makes no sense.
+    *parameters* are names or patterns such as ``late_move_reductions.*`` or ``lmr.*``; by default,
+    the parameters of selective techniques to which the game's moves are sensitive.  *by* is
+    ``"moves"`` (the loss of the moves chosen in the positions) or ``"games"`` (the results of games
+    from the positions).  Each search has a limit of *nodes*.  After *iterations* of SPSA, a match
+    of at most *pairs* of games is played (0: none), with *move_seconds* (by default 0.05) or
+    *move_nodes* for each move, after *plies* random ones, until an SPRT of *least_elo* against 0
+    decides.  The values are accepted if they gain at least *least_elo* and the confidence interval
+    is above 0; a note then shows the profile to write in the game.
+    :class:`CutnodeError` for arguments that make no sense.
     """
     game = load_game(game) if isinstance(game, str) else game
     cls = type(game.start())
     positions = list(positions)
     if len(positions) < 2:
-        raise CutnodeError("a tuning needs at least 2 positions: to fit to, and to judge by")
+        raise CutnodeError("tuning needs at least 2 positions: one to fit, one to validate")
     for position in positions:
         if outcome(position)[0]:
             raise CutnodeError(f"the game is over in {quoted(position_text(position))}")
     if by not in AIMS:
-        raise CutnodeError(f"settings are fitted by {' or '.join(AIMS)}, not by {quoted(by)}")
+        raise CutnodeError(f"tuning is by {' or '.join(AIMS)}, got {quoted(by)}")
     Limits(nodes)
     if move_seconds is None and move_nodes is None:
         move_seconds = 0.05
@@ -156,11 +161,11 @@ def tune(
         (plies, 0, "a number of plies"),
     ):
         if require_integer(number, what) < least:
-            raise CutnodeError(f"{what} is at least {least}, not {number}")
+            raise CutnodeError(f"{what} must be at least {least}, got {number}")
     if not 1 <= require_integer(workers, "a number of workers") <= MOST_PROCESSES:
-        raise CutnodeError(f"a tuning has 1..{MOST_PROCESSES} workers, not {workers}")
+        raise CutnodeError(f"workers must be 1..{MOST_PROCESSES}, got {workers}")
     if not 0 < least_elo < math.inf:
-        raise CutnodeError(f"the least Elo is above 0, not {least_elo:g}")
+        raise CutnodeError(f"least_elo must be positive and finite, got {least_elo:g}")
     names = None if parameters is None else list(parameters)
     candidates = parameters_for(cls, names)
     texts = [position_text(position) for position in positions]
@@ -184,7 +189,7 @@ def tune(
     timed = move_seconds is not None
     study = Study(
         "tune",
-        "Parameters fitted to a game",
+        "Search parameters tuned for a game",
         {name: value for name, value in settings.items() if value is not None},
         tuple(
             replace(column, timed=timed and column.name in OF_MATCHES)
@@ -208,19 +213,19 @@ def tune(
 
 
 def tuned_parameters(study: Study) -> dict[str, float]:
-    """Return the values that a study of tuning found; :class:`CutnodeError` if it has none."""
+    """Return the values that a tuning study found; :class:`CutnodeError` if it has none."""
     for row in study.rows:
         if study.name == "tune" and row.get("setting") == TUNED:
             pairs = (pair.partition("=") for pair in filter(None, str(row["set"]).split("+")))
             return {find_parameter(name)[0]: float(value) for name, _, value in pairs}
-    raise CutnodeError("it has no tuned parameters: `cutnode lab tune` finds some")
+    raise CutnodeError("it has no tuned parameters: it must be a study of `cutnode lab tune`")
 
 
 # Parameters
 
 
 def parameters_for(cls: Any, names: Sequence[str] | None) -> dict[str, Parameter]:
-    """Return the parameters that names mean; by default those of selective techniques in use."""
+    """Return the parameters that *names* match, by default those of selective techniques in use."""
     used = choose(cls, None)
     every = {
         full: parameter
@@ -232,7 +237,7 @@ def parameters_for(cls: Any, names: Sequence[str] | None) -> dict[str, Parameter
         if not found:
             raise CutnodeError(
                 f"the search of {game_name(cls)} has no selective technique with parameters: name "
-                f"those of others, as history.bonus"
+                f"parameters of other techniques, such as history.bonus"
             )
         return found
     found = {}
@@ -241,21 +246,23 @@ def parameters_for(cls: Any, names: Sequence[str] | None) -> dict[str, Parameter
         full = f"{SHORT.get(first, first)}{dot}{last}"
         fitting = [known for known in every if fnmatchcase(known, full)]
         if not fitting and any(sign in full for sign in "*?["):
-            raise CutnodeError(f"no parameter of the search of {game_name(cls)} is {quoted(name)}")
+            raise CutnodeError(
+                f"no parameter of the search of {game_name(cls)} matches {quoted(name)}"
+            )
         if not fitting:
             full, _ = find_parameter(name)
             raise CutnodeError(
-                f"{name} changes nothing: {game_name(cls)} is searched without "
+                f"{name} has no effect: {game_name(cls)} is searched without "
                 f"{full.partition('.')[0]}"
             )
         found |= {known: every[known] for known in fitting}
     if not found:
-        raise CutnodeError("there are no parameters to fit")
+        raise CutnodeError("no parameters to tune")
     return found
 
 
 def values_of(cls: Any, parameters: Mapping[str, Parameter]) -> dict[str, float]:
-    """Return the values that searches of a game use."""
+    """Return the values of parameters in searches of a game."""
     profile = profile_of(cls).suited_to(choose(cls, None))
     return {
         name: profile.values.get(name, parameter.default) for name, parameter in parameters.items()
@@ -263,7 +270,7 @@ def values_of(cls: Any, parameters: Mapping[str, Parameter]) -> dict[str, float]
 
 
 def text_of(point: Point) -> str:
-    """Return values as the setting ``set`` of a player takes them."""
+    """Return values in the syntax of a player's ``set=``."""
     short = {name: abbreviation for abbreviation, name in SHORT.items()}
     parts = ((*name.partition("."), value) for name, value in point.items())
     return "+".join(
@@ -272,20 +279,20 @@ def text_of(point: Point) -> str:
 
 
 def unit_of(parameter: Parameter, value: float) -> float:
-    """Return a change of a parameter that matters."""
+    """Return the unit of a parameter's steps: a change that matters."""
     size = max(abs(value), abs(parameter.default))
     size = size / STEPS or (parameter.most - parameter.least) / (6 * STEPS)
     return float(max(1, round(size))) if parameter.is_integer else size
 
 
 def rounded(parameter: Parameter, value: float) -> float:
-    """Return a value that the parameter can have."""
+    """Return the nearest value that the parameter can have."""
     value = min(max(value, parameter.least), parameter.most)
     return round(value) if parameter.is_integer else round(value, 3)
 
 
 class _Tuning:
-    """A tuning that runs: what was found so far."""
+    """A running tuning, with the results so far."""
 
     def __init__(
         self,
@@ -302,12 +309,13 @@ class _Tuning:
         self.seed = seed
         self.answers: Answers = map_locally(judge)
         self.losses: list[dict[int, float]] = []
-        """Of each position what each move loses, in points."""
+        """The loss of each move of each position, in points per game."""
         numbers = list(range(len(judge.positions)))
         Random(f"{seed} halves").shuffle(numbers)
         self.fitted, self.held = numbers[::2], numbers[1::2]
         self.pairs = min(PAIRS, len(numbers))
-        """Pairs of an iteration: the same players play the same games from the same position."""
+        """The pairs of an iteration: at most one for each position, as repeats would be identical.
+        """
         self.search: Spsa | None = None
         self.rows: list[dict[str, Any]] = [{"setting": DEFAULT}, {"setting": TUNED}]
         self.counts = [0] * len(POINTS)
@@ -315,7 +323,7 @@ class _Tuning:
     # Searches
 
     def ask(self, kind: str, points: Sequence[Point], numbers: Sequence[int]) -> list[list[Any]]:
-        """Search positions with each of some settings, in all processes."""
+        """Return the samples of positions with each setting, searched in all processes."""
         each = max(1, len(numbers) // PARTS)
         parts = [tuple(numbers[at : at + each]) for at in range(0, len(numbers), each)]
         tasks = [Task(kind, part, (point,)) for point in points for part in parts]
@@ -323,7 +331,7 @@ class _Tuning:
         return [found[at : at + len(numbers)] for at in range(0, len(found), len(numbers))]
 
     def refer(self) -> None:
-        """Have all moves of all positions judged."""
+        """Judge all moves of all positions by reference searches."""
         every: list[dict[str, Any]] = []
         count = len(self.judge.positions)
         for number, text in enumerate(self.judge.positions):
@@ -338,12 +346,12 @@ class _Tuning:
         exact = sum(sample["judge"] == "exact" for sample in every)
         deeper = fmean(sample["deeper"] for sample in every)
         self.study.add_note(
-            f"Moves were judged by a search {deeper:.1f} plies deeper on average, which was exact "
-            f"in {exact:,} of {count:,} positions."
+            f"Moves were judged by reference searches that were {deeper:.1f} plies deeper on "
+            f"average, and exact in {exact:,} of {count:,} positions."
         )
 
     def loss(self, numbers: Sequence[int], found: Sequence[dict[str, Any]]) -> list[float]:
-        """Return what the moves found in positions lose, in points."""
+        """Return the loss of the move found in each position, in points per game."""
         worst = [max(self.losses[number].values()) for number in numbers]
         moves = [sample["move"] for sample in found]
         each = zip(numbers, moves, worst, strict=True)
@@ -352,7 +360,7 @@ class _Tuning:
     # Stages
 
     def find(self, by: str, iterations: int, *, screened: bool) -> None:
-        """Fit the parameters by one of the aims, if *screened* only those that change moves."""
+        """Fit the parameters by moves or games; if *screened*, only those that change moves."""
         by_moves = by == "moves"
         if by_moves:
             self.refer()
@@ -366,7 +374,7 @@ class _Tuning:
         steps = [sample for sample in self.study.samples if sample["stage"] == "fit"]
         if steps and all(step["up"] == step["down"] for step in steps):
             self.study.add_note(
-                "Both points of every step did equally well: try more nodes, other positions, or "
+                "The two points of every step did equally well: try more nodes, other positions or "
                 "other parameters."
             )
 
@@ -397,12 +405,12 @@ class _Tuning:
         ranked = sorted(effects, key=lambda name: -effects[name])
         kept = [name for name in ranked if effects[name] >= SENSITIVE][:MOST_PARAMETERS]
         if not kept:
-            self.study.add_note("No parameter changes moves: there is nothing to fit.")
+            self.study.add_note("No parameter changes moves: there is nothing to tune.")
         self.parameters = {name: self.parameters[name] for name in kept}
         self.start = {name: self.start[name] for name in kept}
 
     def point_of(self, numbers: Sequence[float]) -> dict[str, float]:
-        """Return the values of parameters at a point of the search."""
+        """Return the parameter values of a point of SPSA."""
         pairs = zip(self.parameters.items(), numbers, strict=True)
         return {
             name: rounded(parameter, number * unit_of(parameter, self.start[name]))
@@ -410,13 +418,13 @@ class _Tuning:
         }
 
     def losses_at(self, points: Sequence[Point], random: Random) -> tuple[float, float]:
-        """Return what moves lose at both points of a step."""
+        """Return the mean loss of moves at both points of a step."""
         batch = random.sample(self.fitted, min(BATCH, len(self.fitted)))
         up, down = (fmean(self.loss(batch, f)) for f in self.ask("moves", points, batch))
         return up, down
 
     def play_at(self, points: Sequence[Point], random: Random) -> tuple[float, float]:
-        """Return what each point of a step loses to the other, in points for each game."""
+        """Return the points per game that each point of a step loses to the other."""
         batch = random.sample(range(len(self.judge.positions)), self.pairs)
         tasks = [
             Task("games", (number,), tuple(points), random.getrandbits(32)) for number in batch
@@ -430,7 +438,7 @@ class _Tuning:
         measure: Callable[[Sequence[Point], Random], tuple[float, float]],
         noise: float = 0.0,
     ) -> None:
-        """Find the values with the least loss, as it is measured at two points."""
+        """Minimise the loss by SPSA; *measure* returns the loss at two points."""
         if not self.parameters:
             return
         units = {name: unit_of(each, self.start[name]) for name, each in self.parameters.items()}
@@ -460,7 +468,7 @@ class _Tuning:
         return dict(self.start) if self.search is None else self.point_of(self.search.mean())
 
     def validate(self) -> None:
-        """Judge both settings on positions that nothing was fitted to."""
+        """Measure the loss of both settings on the held-out positions."""
         points = {DEFAULT: {}, TUNED: self.found()}
         for row in self.rows:
             setting = row["setting"]
@@ -481,7 +489,7 @@ class _Tuning:
             row["depth"] = fmean(sample["depth"] for sample in samples)
 
     def worth_playing(self) -> bool:
-        """Return whether something was found that may be better."""
+        """Return whether the values found differ from the default and may be better."""
         default, tuned = self.rows
         return self.found() != self.start and tuned.get("loss", 0) <= default.get("loss", 0)
 
@@ -494,7 +502,7 @@ class _Tuning:
         least_elo: float,
         workers: int,
     ) -> None:
-        """Play the fitted search against the default."""
+        """Play the tuned search against the default."""
         chosen = text_of(self.found())
         openings = make_openings(game, pairs, plies, self.seed)
         test = Sprt(0, least_elo)
@@ -519,7 +527,7 @@ class _Tuning:
             if test.decision(self.counts):
                 return
 
-    # What it comes to
+    # Summary
 
     def sum_up(self, game: Game, pairs: int, least_elo: float) -> None:
         """Add the rows and notes to the study."""
@@ -545,27 +553,27 @@ class _Tuning:
             return
         if not accepted:
             self.study.add_note(
-                f"It did not win {least_elo:g} Elo, which is not by chance: keep the default."
+                f"A gain of {least_elo:g} Elo was not shown: keep the default."
                 if sum(self.counts)
                 else "Nothing better was found: keep the default."
             )
             return
         values = {**profile_of(type(game.start())).values, **found}
-        self.study.add_note(f"It won. Write in the game: PROFILE = {values}")
+        self.study.add_note(f"The tuned search won. Write in the game: PROFILE = {values}")
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw the loss at both points of each iteration, and its mean over ten of them.
+    """Draw the loss at both points of each iteration, and its moving average over ten.
 
-    By games, where one point wins what the other loses, draw how the parameters moved.
+    For tuning by games, where one point wins what the other loses, draw the parameters' values.
     """
     samples = [sample for sample in study.samples if sample["stage"] == "fit"]
     if study.settings.get("by") == "games":
         draw_values(samples, figure)
         return
     figure.set_label(
-        "Points of a game that a move loses, at both points of each iteration of SPSA on some of "
-        "the positions; the line is the mean of ten iterations."
+        "Loss per move in points per game, at both points of each SPSA iteration, on a batch of "
+        "the positions; the line is the moving average of ten iterations."
     )
     figure.set_size_inches(PAGE / 2, PAGE / 3)
     axes = figure.subplots()
@@ -581,10 +589,10 @@ def draw(study: Study, figure: Any) -> None:
 
 
 def draw_values(samples: Sequence[Mapping[str, Any]], figure: Any) -> None:
-    """Draw the values before each iteration, in units from where they began."""
+    """Draw the parameter values before each iteration, in units from their default."""
     figure.set_label(
-        "Values of parameters before each iteration of SPSA by games: how far they are from the "
-        "default, in units of about a quarter of it."
+        "Parameter values before each SPSA iteration, by games: distance from the default, in "
+        "units of about a quarter of it."
     )
     figure.set_size_inches(PAGE, PAGE / 2)
     axes = figure.subplots()

@@ -50,7 +50,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "python": str,
     "game": str,
 }
-"""The settings of a configuration, and what their values are; those of ``bool`` have none."""
+"""The settings of a configuration and the types of their values; a ``bool`` takes no value."""
 
 
 class PlayerKeywords(PlayoutKeywords, total=False):
@@ -79,10 +79,10 @@ class PlayerKeywords(PlayoutKeywords, total=False):
 
 
 ELSEWHERE = "path", "python", "game"
-"""The settings that say which version plays, in a process of its own."""
+"""The settings that select another version, which plays in a separate process."""
 
 SEEDED = frozenset({"strength", "random", "mcts", "auto"})
-"""Words of configurations whose players cannot do without a seed."""
+"""The words of a configuration whose players need a seed."""
 
 TREE_KEYS = {"playouts", *TreeKeywords.__optional_keys__} - {"reuse"}
 LIMIT_KEYS = {"nodes", "seconds"}
@@ -92,7 +92,7 @@ KEYS_OF = {
     "mcts": LIMIT_KEYS | TREE_KEYS,
     "auto": LIMIT_KEYS | {"table", *AutoKeywords.__optional_keys__},
 }
-"""The settings of each engine, but those that say which version plays."""
+"""The settings of each engine, without the ones that select another version."""
 
 
 def parse_configuration(text: str) -> dict[str, Any]:
@@ -121,12 +121,14 @@ def parse_configuration(text: str) -> dict[str, Any]:
         except ValueError:
             what = {int: "a whole number", _numbers: "values as in lmr.base=0.8+lmr.moves=3"}
             wanted = what.get(kind, "a number")
-            raise CutnodeError(f"{quoted(text)}: {name} is {wanted}, not {quoted(value)}") from None
+            raise CutnodeError(
+                f"{quoted(text)}: {name} must be {wanted}, got {quoted(value)}"
+            ) from None
     return settings
 
 
 def with_settings(text: str, settings: Mapping[str, Any]) -> str:
-    """Return a configuration with more *settings*, given by their names; None is left out."""
+    """Return a configuration with *settings* added; values of None or False are left out."""
     parts = [text] if text else []
     for name, value in settings.items():
         if value is None or value is False:
@@ -142,7 +144,7 @@ def with_settings(text: str, settings: Mapping[str, Any]) -> str:
 
 
 def split_configuration(text: str) -> tuple[dict[str, str], str]:
-    """Return the settings of :data:`ELSEWHERE` in a text, and a text with all others."""
+    """Split a text into its settings of :data:`ELSEWHERE` and a text with all the others."""
     where: dict[str, str] = {}
     others = []
     for part in text.split(","):
@@ -159,12 +161,12 @@ def split_configuration(text: str) -> tuple[dict[str, str], str]:
 
 
 def version_of(text: str) -> Version:
-    """Return the version that a configuration names, or this one."""
+    """Return the version that a configuration names; by default, the running one."""
     where, _ = split_configuration(text)
     return Version(where.get("path"), where.get("python"))
 
 
 def loads_code(text: str) -> bool:
-    """Return whether a configuration names code: a file, or another version."""
+    """Return whether a configuration would load code: from a file, or of another version."""
     words = (word.strip() for word in re.split("[,=+]", text))
     return any(is_in_file(word) or word in ELSEWHERE for word in words)

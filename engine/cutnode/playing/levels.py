@@ -1,11 +1,11 @@
-"""The levels of play: how far each looks, and how well it judges."""
+"""The levels of play: how deep each searches, and how well it evaluates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 FULL_STRENGTH = 100
-"""The strength of a player that does not err."""
+"""The strength of a player without deliberate errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,12 +13,12 @@ class Level:
     """The limits and the evaluation of a level."""
 
     depth: int | None
-    """Plies; None: as deep as the time allows, with all techniques of the search."""
+    """The depth in plies; None for as deep as time allows, with all techniques of the search."""
     seconds: float | None = None
     share: float = 1.0
-    """The share of optionality in the evaluation, in games with ``features``."""
+    """The share of optionality in the evaluation of games with ``features``."""
     jitter: tuple[float, float] | None = None
-    """Each weight of optionality is multiplied by a factor between these, by game."""
+    """The range of the random factors by which each game scales the weights of optionality."""
 
 
 LEVELS = {
@@ -27,4 +27,4 @@ LEVELS = {
     "hard": Level(4, share=0.8),
     "expert": Level(None, 3.0, share=1.0),
 }
-"""The levels, from the weakest on."""
+"""The levels by name, weakest first."""

@@ -1,6 +1,6 @@
-"""Matches: two configurations play pairs of games, each opening with both sides.
+"""Matches: two configurations play pairs of games, each opening from both sides.
 
-How sure the outcome is: :mod:`cutnode.playing.elo`.
+The statistics of the outcome are in :mod:`cutnode.playing.elo`.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from cutnode.search.board import given_position
 from cutnode.search.record import Record, is_over, wins_at_once
 
 Games = Sequence[dict[str, Any]]
-"""The two games of a pair, as plain data: in the first, the player moves first."""
+"""The two games of a pair, as plain data; the player moves first in the first one."""
 
 POOL = 2
-"""The openings are the most balanced of so many times as many random positions."""
+"""The random positions made for each opening that is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class MatchResult:
     opponent: str
     seed: int
     pairs: tuple[int, int, int, int, int]
-    """Pairs of games in which the player had 0, 1/2, 1, 3/2, 2 points."""
+    """The number of pairs in which the player scored 0, 1/2, 1, 3/2 and 2 points."""
     wins: int
     draws: int
     losses: int
@@ -67,24 +67,24 @@ class MatchResult:
     """The number of games that ended by the rules, by repetition, and at the limit of plies."""
     sprt: Sprt | None
     reason: str
-    """The end of the match: played, decided (by the test), or interrupted."""
+    """Why the match ended: ``played``, ``decided`` (by the test), or ``interrupted``."""
     seconds: float
     records: tuple[dict[str, Any], ...]
-    """The games, as plain data: start, steps, positions, seed, players, and the result."""
+    """The games, as plain data: start, steps, positions, seed, players, and result."""
 
     @property
     def games(self) -> int:
-        """How many games were played."""
+        """The number of games played."""
         return self.wins + self.draws + self.losses
 
     @property
     def score(self) -> float | None:
-        """Points for each game; None before the first."""
+        """The points per game; None before the first."""
         return (self.wins + self.draws / 2) / self.games if self.games else None
 
     @property
     def score_interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the score, also if all pairs ended alike; None before the first."""
+        """The 95 % interval of the score, even if all pairs ended alike; None before the first."""
         return score_interval(self.pairs) if self.games else None
 
     @property
@@ -104,14 +104,14 @@ class MatchResult:
 
     @property
     def los(self) -> float | None:
-        """The likelihood that the player is the stronger; None if all pairs ended alike."""
+        """The likelihood that the player is the stronger one; None if all pairs ended alike."""
         if not self.games:
             return None
         mean, error = mean_and_error(self.pairs)
         return NormalDist().cdf((mean - 0.5) / error) if error else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data without the games; what is infinite or unknown is None."""
+        """Return plain data without the games; infinite or unknown numbers become None."""
         data = {name: getattr(self, name) for name in _PLAIN}
         test = None
         if self.sprt is not None:
@@ -149,7 +149,7 @@ class MatchResult:
             test = f"elo {self.sprt.elo0:g} or {self.sprt.elo1:g}"
             llr = f"llr {self.sprt.llr(self.pairs):.2f} of {low:.2f}..{high:.2f}"
             lines.append(f"sprt   {test}: {llr}, {verdict}")
-        drawn = {"repetition": "by repetition", "plies": "as they were too long"}
+        drawn = {"repetition": "by repetition", "plies": "at the ply limit"}
         notes = [f"{self.endings[end]} {how}" for end, how in drawn.items() if self.endings[end]]
         if notes:
             lines.append(f"drawn  {', '.join(notes)}")
@@ -185,11 +185,11 @@ def play_game(
     plies: int | None = None,
     until: Callable[[Record, Choice], bool] | None = None,
 ) -> Record:
-    """Play a game between two players, the first of them to move in *start*.
+    """Play a game between two players; the first one moves first in *start*.
 
-    The game ends as :class:`Record` says, or when *until*, which is called with the record and each
-    choice before that is played, returns true.  The players follow from *seed*, and chance from
-    the seed *dice*, by default the same.  :class:`GameError` if a player chooses an illegal move.
+    The game ends as :class:`Record` says, or when *until* returns true: it is called with the
+    record and the chosen move before each move.  *seed* seeds the players, and *dice* seeds chance,
+    by default with the same number.  :class:`GameError` if a player chooses an illegal move.
     """
     record = Record(given_position(start), seed=seed if dice is None else dice, plies=plies)
     players = tuple(require_iterable(players, "players"))
@@ -197,7 +197,7 @@ def play_game(
         hasattr(player, name) for player in players for name in ("choose", "new_game")
     ):
         raise CutnodeError(
-            f"a game needs two players that make_player returns, got {shown(players)}"
+            f"players must be two players as make_player returns them, got {shown(players)}"
         )
     require_callable(until, "until")
     for player in players:
@@ -214,16 +214,16 @@ def play_game(
         try:
             record.play(choice.move)
         except PositionError as error:
-            raise GameError(f"{players[record.side]!r} chose what cannot be: {error}") from None
+            raise GameError(f"{players[record.side]!r} chose an illegal move: {error}") from None
     return record
 
 
 def make_openings(game: Game, count: int, plies: int, seed: int) -> list[Any]:
     """Make distinct positions by random moves, and return the more balanced ones.
 
-    Nobody has won or can win at once, and of :data:`POOL` times as many those are taken
-    whose estimate is nearest to 0.  Without *plies*, all are the start.
-    :class:`CutnodeError` if there are too few.
+    In none of them is the game over or an immediate win possible.  Of :data:`POOL` times *count*
+    such positions, the ones with estimates nearest to 0 are kept.  With *plies* 0, all are the
+    start.  :class:`CutnodeError` if there are too few.
     """
     if plies == 0:
         return [game.start()] * count
@@ -238,15 +238,15 @@ def make_openings(game: Game, count: int, plies: int, seed: int) -> list[Any]:
             break
     if len(found) < count:
         raise CutnodeError(
-            f"{len(found)} distinct openings of {plies} plies were found, and {count} are asked "
-            f"for: ask for fewer pairs or other plies"
+            f"{len(found)} distinct openings of {plies} plies were found, but {count} are needed: "
+            f"ask for fewer pairs or another number of plies"
         )
     balanced = sorted(found.values(), key=lambda entry: entry[:2])[:count]
     return [position for _, _, position in sorted(balanced, key=lambda entry: entry[1])]
 
 
 def _random_position(start: Any, plies: int, random: Random) -> Any | None:
-    """Return a position after random moves, or None if the game ended before."""
+    """Return the position after *plies* random moves, or None if the game ended sooner."""
     record = Record(start, seed=random.getrandbits(32))
     moves = 0
     while not record.ending():
@@ -265,7 +265,7 @@ def _random_position(start: Any, plies: int, random: Random) -> Any | None:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """All that a process has to know to play any pair of a match."""
+    """Everything that a process needs to play any pair of a match."""
 
     game: str
     configurations: tuple[str, str]
@@ -274,7 +274,7 @@ class _Match:
     plies: int | None
 
     def begin(self) -> Callable[[int], list[dict[str, Any]]]:
-        """Return the function that plays a pair, which depends on nothing but its number."""
+        """Return the function that plays a pair; the games depend only on the pair's number."""
         game = load_game(self.game)
         players = [make_player(game, text) for text in self.configurations]
 
@@ -298,20 +298,20 @@ class _Match:
 
 
 def _texts_of_openings(game: Game, openings: Sequence[Any], pairs: int) -> tuple[str, ...]:
-    """Return the openings of *pairs* as texts; :class:`CutnodeError` for too few, or one over."""
+    """Return the openings as texts; :class:`CutnodeError` for too few, or for a finished game."""
     if len(openings) < pairs:
-        raise CutnodeError(f"{pairs} pairs need as many openings, and there are {len(openings)}")
+        raise CutnodeError(f"{pairs} pairs need {pairs} openings, got {len(openings)}")
     texts = tuple(game.position_text(opening) for opening in openings[:pairs])
     for opening, text in zip(openings, texts, strict=False):
         if is_over(opening):
-            raise CutnodeError(f"an opening is a position where the game goes on, not {text}")
+            raise CutnodeError(f"an opening cannot be a finished game, got {text}")
     return texts
 
 
 def _require_kinds(game: Any, sprt: Any) -> None:
-    """:class:`CutnodeError` if a match is given what is no game, or no test."""
+    """Raise :class:`CutnodeError` unless the game and the test of a match are what they must be."""
     if not isinstance(game, Game):
-        raise CutnodeError(f"a match is of a game or its name, not of {game!r}")
+        raise CutnodeError(f"game must be a game or its name, got {game!r}")
     if sprt is not None and not isinstance(sprt, Sprt):
         raise CutnodeError(f"sprt must be an Sprt, got {sprt!r}")
 
@@ -332,18 +332,21 @@ def match(
     keep: Callable[[int, Games], None] | None = None,
     progress: Callable[[MatchResult], None] | None = None,
 ) -> MatchResult:
-    """Play so many *pairs* of games (50, or all of the *openings*) between configurations.
+    """Play a match between two configurations: pairs of games, each opening from both sides.
 
-    *game* is what :func:`load_game` returns, or a game's name.
-    Configurations are texts for :func:`cutnode.playing.players.make_player`.  Without *openings*
-    (positions) they are made by random moves, *plies* of them.  The player moves first in
-    the first game of a pair.  A game of *most_plies* steps (the game's ``MAX_PLIES``) is a
-    draw.  The result is the same for any number of *processes*.  A test may end the match
-    early, and Ctrl-C ends it with what was played; *progress* is called after each pair.
-    :class:`ProcessEndedError` if a process ends by itself; its *result* has what was played.
-    *keep* is called with the number and the two games of a pair that was played, as
-    :attr:`MatchResult.records` has them; to go on with a match, *known* gives the ``result`` and
-    the ``ending`` of each by the number of the pair, which is not played again.
+    *game* is what :func:`load_game` returns, or a game's name.  The configurations are texts for
+    :func:`cutnode.playing.players.make_player`.  *pairs* is 50 by default, or the number of
+    *openings* (positions); without openings, each is made by *plies* random moves.  The player
+    moves first in the first game of a pair.  A game of *most_plies* steps (by default the game's
+    ``MAX_PLIES``) is a draw.  The result is the same for any number of *processes*.
+
+    A test (*sprt*) may end the match early; Ctrl-C ends it and returns the pairs played so far.
+    *progress* is called after each pair.  :class:`ProcessEndedError` if a process dies; its
+    *result* has the pairs played so far.
+
+    *keep* is called with the number and the two games of each pair played, as in
+    :attr:`MatchResult.records`.  To resume a match, pass in *known*, by the number of the pair,
+    the ``result`` and the ``ending`` of both games: these pairs are not played again.
     """
     game = load_game(game) if isinstance(game, str) else game
     _require_kinds(game, sprt)
@@ -353,16 +356,16 @@ def match(
         pairs = 50 if openings is None else len(openings)
     pairs, plies, seed, most_plies = map(as_python, (pairs, plies, seed, most_plies))
     for number, least, what in (
-        (pairs, 1, "a number of pairs"),
-        (plies, 0, "a number of plies"),
-        (processes, 1, "a number of processes"),
-        (1 if most_plies is None else most_plies, 1, "a limit of plies"),
+        (pairs, 1, "pairs"),
+        (plies, 0, "plies"),
+        (processes, 1, "processes"),
+        (1 if most_plies is None else most_plies, 1, "most_plies"),
     ):
         if require_integer(number, what) < least:
-            raise CutnodeError(f"{what} is at least {least}, not {number}")
+            raise CutnodeError(f"{what} must be at least {least}, got {number}")
     require_integer(seed, "a seed")
     for configuration in (player, opponent):
-        make_player(game, configuration)  # an error shows now, and machine code is there
+        make_player(game, configuration)  # reports errors early, and compiles what is needed
     if openings is None:
         openings = make_openings(game, pairs, plies, seed)
     texts = _texts_of_openings(game, openings, pairs)

@@ -1,6 +1,6 @@
 """A game between a user and an engine, in any terminal.
 
-A :class:`Session` holds the game and answers commands; it shows texts and asks for lines
+A :class:`Session` holds the game and carries out commands.  It shows text and asks for input
 through a :class:`View`, and prints nothing itself.
 """
 
@@ -36,40 +36,40 @@ from cutnode.storage.files import check_file, write_whole
 from cutnode.storage.tables import Table
 
 PERSON = "person"
-"""The player of a side that is not an engine's configuration."""
+"""The name of a human player, where an engine has a configuration."""
 
 ADVISER = "level=expert,seconds=1"
 """The configuration of the engine that gives hints."""
 
 OUTLOOK_SECONDS = 2.0
 OUTLOOK_MEGABYTES = 64
-"""The time and the table of the proof of who can still win."""
+"""The time and the table size for proving who can still win."""
 
 FORMAT = "cutnode game"
 VERSION = 1
-"""The marks of a saved game."""
+"""The marks that identify a saved game."""
 
 
 class View(Protocol):
     """The terminal or window of a session."""
 
     def show(self, text: str) -> None:
-        """Show a text of some lines."""
+        """Show a text of one or more lines."""
 
     def ask(self, prompt: str) -> str | None:
-        """Ask for a line; None if there will be none."""
+        """Ask for a line of input; return None when the input has ended."""
 
     def thinking(self) -> AbstractContextManager[object]:
-        """Show that an engine thinks."""
+        """Show that an engine is thinking."""
 
 
 class Session:
     """A game between a user and an engine, two users, or two engines.
 
-    *name* is the name that the game was asked for by; *record* has what was played already.
+    *name* is the game's name as the user gave it; *record* holds the steps played so far.
     *players* are the configurations of sides 0 (to move at the start) and 1, or :data:`PERSON`.
-    *thoughts* shows the engine's value and line
-    after its moves.  Hints know the folder of a *tablebase*.
+    With *thoughts*, the engine's value and line are shown with its moves.  Hints use the
+    *tablebase* in that folder.
     """
 
     def __init__(
@@ -89,9 +89,9 @@ class Session:
         self.thoughts = thoughts
         self._adviser = ADVISER if tablebase is None else f"{ADVISER},tablebase={tablebase}"
         self.look: Look = {}
-        """How boards are drawn."""
+        """The options for drawing boards."""
         self.saved: tuple[str, dict[str, Any]] | None = None
-        """The file that has the game, and what it holds."""
+        """The file in which the game was last saved, and its contents."""
         self._made: dict[str, Player] = {}
         for configuration in self._engines():
             self._player(configuration)
@@ -99,9 +99,9 @@ class Session:
     # The course of the game
 
     def run(self, view: View) -> bool:
-        """Play until a user quits, or input ends, or engines are done.
+        """Play until a user quits, the input ends, or a game between engines is over.
 
-        Returns False if Ctrl-C ended it.
+        Return False if Ctrl-C ended it.
         """
         view.show(self._greeting())
         try:
@@ -137,14 +137,14 @@ class Session:
                 return True
 
     def _changed(self) -> list[int]:
-        """Return the cells that the last step has changed."""
+        """Return the cells that the last step changed."""
         if len(self.record.positions) < 2:
             return []
         before, now = map(contents_of, self.record.positions[-2:])
         return [cell for cell in range(len(now)) if before[cell] != now[cell]]
 
     def _legend(self) -> str:
-        """Say what symbols can stand on the board, where it is drawn for people."""
+        """Return a line with the symbols of the board, if it is drawn for people; else ""."""
         cells = board_of(type(self.record.position))
         if cells is None or not self.look:
             return ""
@@ -172,7 +172,7 @@ class Session:
         return choice
 
     def _answer(self, line: str, view: View) -> bool:
-        """Do what a user wrote; False to quit.  A legal move is a move, even ``undo``."""
+        """Carry out a line of input; return False to quit.  Legal moves win over commands."""
         if not line:
             return True
         try:
@@ -184,7 +184,7 @@ class Session:
         command = COMMANDS.get(name.lower())
         if command is None:
             near = nearest(name, COMMANDS) if name.isalpha() and len(name) > 2 else ""
-            view.show(f"{problem}{near} (moves lists the moves, help the commands)")
+            view.show(f"{problem}{near} (moves lists the moves, help lists the commands)")
             return True
         try:
             with view.thinking():
@@ -206,7 +206,7 @@ class Session:
         if ending == "repetition":
             return "draw: the position repeats"
         if ending == "plies":
-            return f"draw: no game is longer than {self.record.plies} steps"
+            return f"draw: the game reached the limit of {self.record.plies} steps"
         value = self.record.value()
         if value == 0:
             return "draw" if outcome(self.record.position)[0] else "draw: a rule ends the game"
@@ -236,7 +236,7 @@ class Session:
         return about + seed + commands + self._legend()
 
     def _estimates(self, who: str) -> str:
-        """Say with what an engine estimates positions."""
+        """Return the evaluation that an engine uses, in parentheses."""
         player = None if who == PERSON else self._player(who)
         engine = getattr(player, "engine", None)
         if isinstance(player, AutoPlayer):
@@ -246,16 +246,16 @@ class Session:
         return f" ({evaluation_text(engine.cls, engine.evaluation)})"
 
     def _farewell(self) -> str:
-        """Say how to go on another time."""
+        """Say how to resume the game later."""
         if self.saved is not None and self.saved[1] == self.to_dict():
             listed = self.name in game_names() or self.name.partition(":")[0] in game_names()
             words = [] if listed else [self.name]
-            return f"to go on: cutnode play {shlex.join([*words, '--resume', self.saved[0]])}"
+            return f"to resume: cutnode play {shlex.join([*words, '--resume', self.saved[0]])}"
         if self.record.ending():
             return "goodbye"
         text = self.game.notation.position_text(self.record.position)
         words = [self.name, *(["--"] if text.startswith("-") else []), text]
-        return f"to go on from here: cutnode play {shlex.join(words)}"
+        return f"to continue from here: cutnode play {shlex.join(words)}"
 
     def _line(self, line: tuple[int, ...]) -> str:
         return " ".join(Record(self.record.position).texts_of(line))
@@ -276,7 +276,7 @@ class Session:
         return self._made[configuration]
 
     def _advice(self, lines: int = 1) -> SearchResult:
-        """Search the position as the engine that gives hints."""
+        """Search the position with the engine that gives hints."""
         if self.record.ending():
             raise PositionError("the game is over")
         adviser = self._player(self._adviser)
@@ -284,7 +284,7 @@ class Session:
         return adviser.search(self.record.position, lines=lines)
 
     def _certainty(self, score: float) -> str:
-        """Return what a tablebase says of a move, of which this is the score for the mover."""
+        """Return what a tablebase says of a move with this score for the mover."""
         if not is_decisive(type(self.record.position)):
             return f"the value is {_signed(score)}"
         if score == 0:
@@ -301,7 +301,7 @@ class Session:
     def help(self, argument: str) -> str:
         width = max(len(command.usage) for command in COMMANDS.values())
         lines = [f"{command.usage:{width}}  {command.about}" for command in COMMANDS.values()]
-        return "\n".join(["write a move, or one of:", *lines])
+        return "\n".join(["enter a move, or one of:", *lines])
 
     def moves(self, argument: str) -> str:
         position = self.record.position
@@ -336,16 +336,16 @@ class Session:
             return self.result_text()
         position = self.record.position
         who = self._who(self.record.side)
-        be = "are" if who == "you" else "is"
+        lose = "lose" if who == "you" else "loses"
         if not (self._has_chance() or defines(type(position), "reversible")):
             table = Table(OUTLOOK_MEGABYTES)
             result = solve(position, weak=True, table=table, seconds=OUTLOOK_SECONDS)
             proven = {
                 (1, 1): "can force a win",
-                (0, 0): "can force a draw, and no more",
-                (-1, -1): f"{be} lost against best play",
+                (0, 0): "can force a draw, but no more",
+                (-1, -1): f"{lose} against best play",
                 (0, 1): "can force at least a draw",
-                (-1, 0): "cannot force a win any more",
+                (-1, 0): "can no longer force a win",
             }.get((max(-1, result.lower), min(1, result.upper)))
             if proven is not None:
                 return f"proven: {who} {proven}"
@@ -395,16 +395,16 @@ class Session:
     def save(self, argument: str) -> str:
         """Write the game to a file, completely or not at all."""
         if not argument:
-            raise CutnodeError("write save and the name of a file")
+            raise CutnodeError("save needs the name of a file")
         cls = type(self.record.position)
         suffix = record_suffix(argument, cls)
         if suffix == "" and record_suffix(argument):
-            raise CutnodeError(f"{self.name} has no files that end in {Path(argument).suffix}")
+            raise CutnodeError(f"{self.name} has no {Path(argument).suffix} files")
         if Path(argument).exists():
             try:
                 read_record(argument, None) if suffix else _read(argument)
             except CutnodeError:
-                raise CutnodeError(f"{argument} is there already, and no saved game") from None
+                raise CutnodeError(f"{argument} exists, and is not a saved game") from None
         check_file(argument)
         text = json.dumps(self.to_dict(), indent=1) + "\n"
         if suffix:
@@ -412,13 +412,13 @@ class Session:
             text = write_record(self.name, self.record, players, suffix)
         write_whole(argument, text.encode())
         self.saved = argument, self.to_dict()
-        return f"saved; to go on later: cutnode play --resume {shlex.quote(argument)}"
+        return f"saved; to resume later: cutnode play --resume {shlex.quote(argument)}"
 
     def quit(self, argument: str) -> None:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the game as plain data, as it is saved."""
+        """Return the game as plain data, in the form in which it is saved."""
         about = {"format": FORMAT, "version": VERSION, "game": self.name}
         settings = {"players": list(self.players), "thoughts": self.thoughts}
         course = self.record.to_dict()
@@ -427,12 +427,12 @@ class Session:
 
 
 def _signed(value: float) -> str:
-    """Format a value; those of games of chance are no integers."""
+    """Format a value with its sign; values of games of chance are not integers."""
     return f"{value:+d}" if isinstance(value, int) else f"{value:+.3f}"
 
 
 class Command(NamedTuple):
-    """A command of a session, beside moves."""
+    """A command of a session."""
 
     usage: str
     about: str
@@ -445,11 +445,11 @@ COMMANDS = {
         Command("help", "show this list", Session.help),
         Command("moves", "list the legal moves", Session.moves),
         Command("hint", "suggest a move", Session.hint),
-        Command("eval", "what the engine thinks of the position, and its line", Session.eval),
-        Command("outlook", "who can still win, proven if possible", Session.outlook),
-        Command("undo", "take back to your last turn, again and again", Session.undo),
-        Command("level NAME", "let the engine play easy, medium, hard or expert", Session.level),
-        Command("strength N", "let it err like a person, 0..100", Session.strength),
+        Command("eval", "show the engine's value of the position, and its line", Session.eval),
+        Command("outlook", "say who can still win, proven if possible", Session.outlook),
+        Command("undo", "take back your last move; repeat to go further back", Session.undo),
+        Command("level NAME", "set the level: easy, medium, hard or expert", Session.level),
+        Command("strength N", "set the strength: 0 (errs most) to 100", Session.strength),
         Command("swap", "swap sides with the engine", Session.swap),
         Command("save FILE", "write the game to a file; .txt, .pgn: the moves", Session.save),
         Command("quit", "leave", Session.quit),
@@ -464,24 +464,24 @@ COMMANDS = {
 def resume(file: str, name: str | None = None) -> Session:
     """Load a saved session; :class:`CutnodeError` says why it cannot be resumed.
 
-    *name* is needed for a game in a module or file of the user's own: without it, only games of
-    cutnode are loaded.  No other code is loaded, whatever the file says of players.
+    *name* is needed for a game in the user's own module or file: without it, only cutnode's own
+    games are loaded.  No other code is loaded, whatever players the file names.
     """
     data = _read(file)
     try:
         if data["version"] != VERSION:
-            raise CutnodeError(f"it is of version {data['version']!r}, not {VERSION}")
+            raise CutnodeError(f"it has version {data['version']!r}, not {VERSION}")
         saved, players, steps = data["game"], data["players"], data["steps"]
         if not all(isinstance(part, str) for part in (saved, data["start"], *players)):
-            raise CutnodeError("its game, start and players are not texts")
+            raise CutnodeError("its game, start and players must be texts")
         if len(players) != 2 or not isinstance(steps, list):
-            raise CutnodeError("it has no two players and a list of steps")
+            raise CutnodeError("it must have two players and a list of steps")
         for player in players:
             if loads_code(player):
-                raise CutnodeError(f"its player {quoted(player)} is one of code in other files")
+                raise CutnodeError(f"its player {quoted(player)} would load code from other files")
         if name is None and saved.partition(":")[0] not in game_names():
             raise CutnodeError(
-                f"it is a game of {quoted(saved)}: say so, as in "
+                f"it is a game of {quoted(saved)}, which has to be named: "
                 f"cutnode play {shlex.join([saved, '--resume', file])}"
             )
         if name is not None and name != saved:
@@ -505,13 +505,13 @@ def resume(file: str, name: str | None = None) -> Session:
 
 
 def _read(file: str) -> dict[str, Any]:
-    """Read a saved game; :class:`CutnodeError` if the file is none."""
+    """Read a saved game; :class:`CutnodeError` if the file is not one."""
     try:
         data = json.loads(Path(file).read_text(encoding="utf-8"))
     except OSError as error:
         raise CutnodeError(f"{file} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise CutnodeError(f"{file} is no saved game: {error}") from None
+        raise CutnodeError(f"{file} is not a saved game: {error}") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise CutnodeError(f"{file} is no saved game of cutnode")
+        raise CutnodeError(f"{file} is not a saved game of cutnode")
     return data

@@ -1,8 +1,8 @@
 """Players: engines with limits, levels, strengths from 0 to 100, and random moves.
 
-A player chooses a move in a position.  The choice depends on the position and on the seed of
-the game, and on nothing that happened before, so every game can be played again move for move,
-also from its middle.  (Limits of time are the exception.)
+A player chooses a move in a position.  The choice depends only on the position and the game's
+seed, not on earlier moves, so any game can be replayed move for move, even from the middle.
+(Time limits are the exception.)
 """
 
 from __future__ import annotations
@@ -47,23 +47,23 @@ from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
 TABLE_MEGABYTES = 16
-"""The size of a player's table: its searches are short."""
+"""The size of a player's transposition table; small, as its searches are short."""
 
 TREE_MEGABYTES = 256
-"""The memory of the tree of a player by Monte Carlo tree search."""
+"""The memory for the tree of a Monte Carlo tree search."""
 
 TRIAL_MOVES = 40
-"""A player that chooses its engine has the trial that belongs to a search of so many moves."""
+"""The number of moves whose total time determines the length of an auto player's trial."""
 
 STRENGTH_DEPTH = 6
 STRENGTH_SECONDS = 5.0
-"""The limits of a player with a strength, if none are given."""
+"""The default limits of a player with a strength."""
 
 SEES_ALL_MOVES = 20
-"""From this strength on a player thinks of every move."""
+"""The least strength at which a player considers every move."""
 
 NOISE = 1.5
-"""The error of judgement at strength 0 (standard deviation), in the game's ``UNIT``."""
+"""The standard deviation of evaluation errors at strength 0, in the game's ``UNIT``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,28 +72,28 @@ class Choice:
 
     move: int
     value: float | None
-    """The score for the mover (see ``cutnode.kernels.scores``); None if there was no search."""
+    """The score for the mover (see ``cutnode.kernels.scores``); None without a search."""
     pv: tuple[int, ...]
-    """The line of play that the player expects."""
+    """The expected line of play."""
     depth: int
     nodes: int
     seconds: float
     reason: str
-    """Why the search ended; ``random`` if there was none."""
+    """Why the search ended; ``random`` without a search."""
 
 
 class Player(Protocol):
     """A player: it chooses moves."""
 
     def new_game(self, seed: int) -> None:
-        """Begin a game; games of the same seed are played the same."""
+        """Begin a game; the same seed gives the same choices."""
 
     def choose(self, position: Any) -> Choice:
-        """Choose a legal move; :class:`PositionError` if nobody is to move."""
+        """Choose a legal move; :class:`PositionError` if no player is to move."""
 
 
 class RandomPlayer:
-    """A player of random legal moves, all equally likely."""
+    """A player that chooses uniformly among the legal moves."""
 
     def __init__(self) -> None:
         self.seed = 0
@@ -108,11 +108,11 @@ class RandomPlayer:
 
 
 class EnginePlayer:
-    """An engine that searches each position within the same limits.
+    """An engine that searches every position within the same limits.
 
-    *game* is a game, a position or a position class; *depth*, *nodes* and *seconds* are the
-    limits of ``Searcher.search``, and *options* those of :class:`ProvingSearcher`.  Among moves of
-    equal score the seed of the game chooses, where the limits allow to look for them.
+    *game* is a game, a position or a position class; *depth*, *nodes* and *seconds* are the limits
+    of ``Searcher.search``, and *options* are the options of :class:`ProvingSearcher`.  The game's
+    seed decides between moves of equal score, if the limits leave room to look for them.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class EnginePlayer:
             raise CutnodeError("a player needs a limit: depth, nodes or seconds")
         Limits(nodes, seconds)
         if depth is not None and not 1 <= require_integer(depth, "a depth") <= MOST_DEPTH:
-            raise CutnodeError(f"a player's depth is 1..{MOST_DEPTH} plies, not {depth}")
+            raise CutnodeError(f"depth must be 1..{MOST_DEPTH} plies, got {depth}")
         self.seed = 0
         self.engine = ProvingSearcher(game, table=table, **options)
 
@@ -150,11 +150,10 @@ class EnginePlayer:
 
 
 class TreePlayer:
-    """A Monte Carlo tree search of each position within the same limits.
+    """An engine that searches every position by Monte Carlo tree search within the same limits.
 
-    *playouts*, *nodes* and *seconds* are the limits, *memory* is in MiB, and the other *options*
-    are those of :class:`~cutnode.search.monte_carlo.MonteCarlo`.  The seed of the game is that
-    of the playouts.
+    *playouts*, *nodes* and *seconds* are the limits, *memory* is in MiB, and *options* are the
+    options of :class:`~cutnode.search.monte_carlo.MonteCarlo`.  The game's seed seeds the playouts.
     """
 
     def __init__(
@@ -169,7 +168,7 @@ class TreePlayer:
     ):
         self.limits: dict[str, Any] = {"playouts": playouts, "nodes": nodes, "seconds": seconds}
         if playouts is None and nodes is None and seconds is None:
-            raise CutnodeError("a player by mcts needs a limit: playouts, nodes or seconds")
+            raise CutnodeError("an mcts player needs a limit: playouts, nodes or seconds")
         SearchOptions.of("search", self.limits)
         self.seed = 0
         self.engine = MonteCarlo(game, memory=memory << 20, **options)
@@ -187,11 +186,11 @@ class TreePlayer:
 
 
 class AutoPlayer:
-    """A search by alpha-beta or by Monte Carlo tree search, whichever does better in a trial.
+    """Alpha-beta or Monte Carlo tree search, whichever does better in a trial.
 
-    *seconds* are the limit of a move.  The trial comes before the first move of the first game, and
-    takes a quarter of the time of :data:`TRIAL_MOVES` moves; its choice is for all games.  *memory*
-    is in MiB, and the other *options* are those of :class:`~cutnode.search.trials.AutoSearcher`.
+    *seconds* is the limit per move.  The trial precedes the first move of the first game and takes
+    a quarter of the time of :data:`TRIAL_MOVES` moves; its choice holds for all games.  *memory* is
+    in MiB, and *options* are the options of :class:`~cutnode.search.trials.AutoSearcher`.
     """
 
     def __init__(
@@ -205,7 +204,7 @@ class AutoPlayer:
         **options: Any,
     ):
         if seconds is None:
-            raise CutnodeError("a player by auto needs a limit of seconds: its trial takes a part")
+            raise CutnodeError("an auto player needs a limit of seconds: its trial takes a share")
         self.limits: dict[str, Any] = {"seconds": seconds, "nodes": nodes}
         SearchOptions.of("search", self.limits)
         self.seed = 0
@@ -230,10 +229,10 @@ class AutoPlayer:
 
 
 def full_width(cls: Any) -> frozenset[str]:
-    """Return the techniques of levels and strengths: all that do not reduce the depth.
+    """Return the techniques of levels and strengths: all except those that reduce the depth.
 
-    A search of 2 plies that skips moves overlooks replies at the surface.  In Breakthrough
-    depth 2 with all techniques scores 0.41 against depth 1, and with these 0.67.
+    A 2-ply search that skips moves overlooks direct replies.  In Breakthrough, depth 2 with all
+    techniques scores 0.41 against depth 1; with these techniques it scores 0.67.
     """
     deeper = choose(cls, None) & {"extensions", "quiescence"}
     return choose(cls, None, exact=True) | deeper
@@ -243,11 +242,11 @@ def full_width(cls: Any) -> frozenset[str]:
 
 
 def level_evaluation(cls: Any, level: Level, random: Random) -> Optionality | None:
-    """Make the evaluation of a level; None is the one that searches use.
+    """Make the evaluation of a level; None stands for the default evaluation.
 
-    Games without ``features`` leave nothing to weigh: there a level is its depth, and what
-    differs from game to game is the choice among equal moves.  The strongest level estimates
-    with learned weights, where they are installed.
+    Without ``features`` there is nothing to weigh: a level is then only a depth, and games differ
+    only in the choice between moves of equal score.  The strongest level evaluates with learned
+    weights where they are installed.
     """
     if not defines(cls, "features") or (level.share == 1 and installed_weights(cls)):
         return None
@@ -256,9 +255,9 @@ def level_evaluation(cls: Any, level: Level, random: Random) -> Optionality | No
 
 
 class LevelPlayer(EnginePlayer):
-    """A level of :data:`LEVELS`, perhaps with another limit of *seconds*.
+    """A player at a level of :data:`LEVELS`, optionally with another limit of *seconds*.
 
-    In the positions of a *tablebase* it does not err.
+    It plays perfectly in the positions of a *tablebase*.
     """
 
     def __init__(
@@ -302,26 +301,26 @@ class LevelPlayer(EnginePlayer):
 
 
 class StrengthPlayer(EnginePlayer):
-    """An engine that errs as people do: it overlooks what lies deep.
+    """An engine that errs as people do: it overlooks deep consequences.
 
-    The engine scores every move at the depths 2, 4, 6, or 3, 5, ... (those of its deepening
-    that have the parity of the last, as scores of odd and even depths differ).  Of each move
-    the player sees only the score of its *horizon*: that of the first depth, and of each
-    deeper one with a chance that rises with *strength*, from 0 at 20 to 1 at 100.  Below 20
-    it does not even think of some moves; from 20 on it sees every win in one move and every
-    loss to the other's next.  All that it sees is off by a normal error of ``NOISE * (1 -
-    strength / 100)`` in units of the game: its ``UNIT``, or how far the moves' first scores
-    lie apart.  It plays the move that then looks best.
+    Iterative deepening scores every move at the depths 2, 4, 6, ... or 3, 5, ... (the depths with
+    the parity of the last one, since scores of odd and even depths differ).  For each move the
+    player draws a *horizon*, the depth whose score it sees: at least the first, and each further
+    one with a probability that rises with *strength*, from 0 at strength 20 to 1 at 100.  Below
+    20 it does not even consider some moves; from 20 on it sees every win in one move and every
+    loss to the opponent's next move.  Each score has a normal error with a standard deviation of
+    ``NOISE * (1 - strength / 100)`` units of the game: its ``UNIT``, or else the spread of the
+    moves' first scores.  The player chooses the move that then looks best.
 
-    At strength 100 it is the engine of the same options, which by default include no
-    technique that would search less than the depth says.  *strength* is 0 to 100, the rest
-    as for :class:`EnginePlayer`; without a limit of depth or nodes it searches 6 plies deep,
-    and for up to 5 seconds if *seconds* are not given.
+    At strength 100 it is the plain engine with the same options; by default these exclude every
+    technique that searches less than the full depth.  *strength* is 0 to 100, and the other
+    arguments are the same as for :class:`EnginePlayer`.  Without a limit of depth or nodes it
+    searches 6 plies deep, and for up to 5 seconds if *seconds* is not given either.
     """
 
     def __init__(self, game: Any, strength: int, **options: Any):
         if not 0 <= require_integer(strength, "a strength") <= FULL_STRENGTH:
-            raise CutnodeError(f"a strength is 0..{FULL_STRENGTH}, not {strength}")
+            raise CutnodeError(f"strength must be 0..{FULL_STRENGTH}, got {strength}")
         self.strength = strength
         if options.get("depth") is None and options.get("nodes") is None:
             options = {"seconds": STRENGTH_SECONDS} | options | {"depth": STRENGTH_DEPTH}
@@ -362,7 +361,7 @@ class StrengthPlayer(EnginePlayer):
         return _choice(result, lines[at][best], seen[at].depth)
 
     def _horizon(self, random: Random) -> int:
-        """Draw the steps beyond the first depth to which a move is seen; -1: not considered."""
+        """Draw the number of depths beyond the first at which a move is seen; -1 for not at all."""
         if random.random() * SEES_ALL_MOVES >= self.strength:
             return -1
         further = (self.strength - SEES_ALL_MOVES) / (FULL_STRENGTH - SEES_ALL_MOVES)
@@ -372,7 +371,7 @@ class StrengthPlayer(EnginePlayer):
         return steps
 
     def _scores(self, position: Any, lines: int, horizon: int) -> SearchResult:
-        """Score all moves, no deeper than the farthest horizon."""
+        """Score all moves, no deeper than the deepest horizon."""
         depth = self.limits["depth"]
         if depth:
             first = depth % PARITY + PARITY
@@ -380,7 +379,7 @@ class StrengthPlayer(EnginePlayer):
         return self.search(position, depth=depth, lines=lines)
 
     def _unit(self, scores: Sequence[float]) -> float:
-        """Return the unit of scores: the game's ``UNIT``, or how far estimates lie apart."""
+        """Return the unit of scores: the game's ``UNIT``, or the spread of the estimates."""
         unit = game_constant(self.engine.cls, "UNIT", 0)
         estimates = [score for score in scores if abs(score) <= MOST_ESTIMATE]
         return unit or (pstdev(estimates) if estimates else 0.0)
@@ -390,12 +389,12 @@ class StrengthPlayer(EnginePlayer):
 
 
 class RemotePlayer:
-    """A player in a process of its own, perhaps of another version of cutnode.
+    """A player in a separate process, which may run another version of cutnode.
 
     *text* is as for :func:`make_player`: ``path=FOLDER`` is a checkout, ``python=FILE`` the
-    interpreter of a virtual environment, and ``game=FILE`` what the game is called there.  All
-    other settings are for that version to read.  :class:`CutnodeError` says what it refuses, at
-    once unless the player is not to be *ready* yet.
+    interpreter of a virtual environment, and ``game=FILE`` the game's name there.  That version
+    reads all other settings.  If it refuses them, :class:`CutnodeError` says why: at once, or with
+    *ready* false, at the first request.
     """
 
     def __init__(self, game: Any, text: str, *, ready: bool = True):
@@ -421,33 +420,33 @@ class RemotePlayer:
         return Choice(move, found["value"], (move,), *facts)
 
     def measure(self, position: Any) -> dict[str, Any]:
-        """Search a position with nothing stored, and return what was found.
+        """Search a position with empty tables, and return the result.
 
-        That is ``move`` (a text), ``value``, ``depth``, ``nodes``, ``seconds``, ``reason``,
-        ``leaves`` if the player counts them, and ``cpu``, the seconds of processor time.  Where a
-        player needs no seed, the first found of moves of equal score is taken.
+        Its keys are ``move`` (a text), ``value``, ``depth``, ``nodes``, ``seconds``, ``reason``,
+        ``cpu`` (seconds of processor time), and ``leaves`` if the player counts them.  A player
+        that needs no seed takes the first of moves with equal scores.
         """
         text = self.game.position_text(given_position(position))
         return self.remote.ask(**{"choose" if self._is_seeded else "search": text})
 
 
-# A player by its description
+# Players from descriptions
 
 
 def make_player(game: Any, text: str = "", **settings: Unpack[PlayerKeywords]) -> Player:
-    """Make the player that a short text describes, for a game or its name, or for a position.
+    """Make the player that a short text describes, for a game, its name, or a position.
 
     Settings can also be keywords: ``make_player(game, strength=60)``.
 
-    ``hard`` or another of :data:`LEVELS`; ``random``; ``level=hard,seconds=2``; ``strength=40``;
-    ``depth=6,without=history+killers``; ``depth=6,set=lmr.base=0.8+lmr.moves=3``;
-    ``nodes=3000,evaluation=cells,exact``;
-    ``engine=mcts,playouts=10000``; ``engine=auto,seconds=0.1``; ``path=../older,depth=6`` of
-    another version (see :class:`RemotePlayer`).  The keys are those of
-    :data:`~cutnode.playing.configurations.KEYS`, and :class:`CutnodeError` says what is wrong.
+    Examples: ``hard`` or another of :data:`LEVELS`; ``random``; ``level=hard,seconds=2``;
+    ``strength=40``; ``depth=6,without=history+killers``;
+    ``depth=6,set=lmr.base=0.8+lmr.moves=3``; ``nodes=3000,evaluation=cells,exact``;
+    ``engine=mcts,playouts=10000``; ``engine=auto,seconds=0.1``; ``path=../older,depth=6`` for
+    another version (see :class:`RemotePlayer`).  :data:`~cutnode.playing.configurations.KEYS`
+    lists the settings; :class:`CutnodeError` says what is wrong with a text.
     """
     if not isinstance(text, str):
-        raise CutnodeError(f"a player is described by a text such as 'hard', not {text!r}")
+        raise CutnodeError(f"a player's description must be a text such as 'hard', got {text!r}")
     text = with_settings(text, settings)
     if split_configuration(text)[0]:
         return RemotePlayer(game, text)
@@ -486,7 +485,7 @@ def make_player(game: Any, text: str = "", **settings: Unpack[PlayerKeywords]) -
 
 
 def _choices(position: Any) -> list[int]:
-    """Return the moves to choose from; :class:`PositionError` if there is none."""
+    """Return the moves to choose from; :class:`PositionError` if there are none."""
     found = legal_moves(position)
     if not found:
         raise PositionError("there is no move to choose: the game is over, or chance decides")
@@ -499,5 +498,5 @@ def _choice(result: SearchResult | MonteCarloResult, line: Line, depth: int) -> 
 
 
 def _random_at(position: Any, seed: int) -> Random:
-    """Return the random numbers of a player at a position, in a game of a seed."""
+    """Return a player's random numbers for a position, in a game with a given seed."""
     return Random(f"{seed} {int(key(position))}")

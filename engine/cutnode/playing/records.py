@@ -1,14 +1,14 @@
-"""Files of games as people keep them: a list of moves for every game, or the game's own format.
+"""Game files: a list of moves, which works for every game, or the game's own format.
 
-A list of moves is text, one step in a line::
+A list of moves is text, one step a line::
 
     # moves of connect4, from 4455
     3
     5
 
-A step is a move in the game's notation, or ``chance N``: the outcome of number N, from 0.  Other
-lines that begin with ``#`` are comments.  A game that has a format of its own says how its files
-end, ``RECORD_SUFFIX``, and defines ``record_text(start, moves, about)`` and
+A step is a move in the game's notation, or ``chance N`` for outcome number N, counted from 0.
+Other lines that begin with ``#`` are comments.  A game with a format of its own declares the
+ending of its files, ``RECORD_SUFFIX``, and defines ``record_text(start, moves, about)`` and
 ``parse_record(text)``: see :mod:`cutnode.contract.verbs`.
 """
 
@@ -29,27 +29,27 @@ from cutnode.search.record import Record
 from cutnode.storage.files import decoded
 
 LIST_SUFFIX = ".txt"
-"""The ending of files with lists of moves."""
+"""The ending of files that hold lists of moves."""
 
 FIRST_LINE = re.compile(r"#\s*moves of (\S+?)(?:, from (.*))?\s*")
 CHANCE = re.compile(r"chance ([0-9]{1,9})")
 
 
 class Recorded(NamedTuple):
-    """A game that was read from a file."""
+    """A game read from a file."""
 
     name: str
-    """What its game is called by."""
+    """The name of the game."""
     start: str
-    """The first position, as text; "" is the start of the game."""
+    """The first position, as text; "" for the start of the game."""
     steps: list[Any]
-    """What :meth:`~cutnode.search.record.Record.follow` takes."""
+    """The steps, as :meth:`~cutnode.search.record.Record.follow` takes them."""
 
 
 def record_suffix(file: str, cls: Any = None) -> str:
-    """Return the ending of a file of moves: ``.txt``, or that of the game's own format; else "".
+    """Return the ending of a game file: ``.txt`` or the ending of the game's own format; else "".
 
-    Without a position class: of any of the games that have a name.
+    Without a position class, the formats of all named games count.
     """
     suffix = Path(file).suffix.lower()
     if suffix == LIST_SUFFIX or not suffix:
@@ -59,7 +59,7 @@ def record_suffix(file: str, cls: Any = None) -> str:
 
 
 def _games_by_suffix() -> dict[str, str]:
-    """Return the named games that have a format of their own, by how its files end."""
+    """Return the named games that have a format of their own, by its ending."""
     games = map(described, game_names())
     return {game.record_suffix: game.name for game in games if game.record_suffix}
 
@@ -78,9 +78,9 @@ def write_record(name: str, record: Record, players: tuple[str, str], suffix: st
 
 
 def read_record(file: str, name: str | None) -> Recorded:
-    """Read a file of moves; :class:`CutnodeError` says what is wrong with it.
+    """Read a game file; :class:`CutnodeError` says what is wrong with it.
 
-    *name* is the game, where the file does not say it, and has to be the same where it does.
+    *name* is the game; if the file names it too, both must agree.
     """
     try:
         text = decoded(Path(file).read_bytes())
@@ -91,7 +91,7 @@ def read_record(file: str, name: str | None) -> Recorded:
         game = name or _games_by_suffix()[suffix]
         module = load_game(game).module
         if getattr(module, "RECORD_SUFFIX", None) != suffix:
-            raise CutnodeError(f"{file} is no game of {game}: it does not write {suffix} files")
+            raise CutnodeError(f"{file} is not a game of {game}, which has no {suffix} files")
         try:
             start, moves = module.parse_record(text)
         except CutnodeError as error:
@@ -101,7 +101,7 @@ def read_record(file: str, name: str | None) -> Recorded:
     said = FIRST_LINE.fullmatch(lines[0]) if lines else None
     if said is None and name is None:
         raise CutnodeError(
-            f"{file} does not say which game it is: name it, or begin the file with "
+            f"{file} does not say which game it is: name the game, or begin the file with "
             f"'# moves of GAME'"
         )
     if said is not None and name is not None and said[1] != name:

@@ -1,7 +1,7 @@
-"""Players in processes of their own, perhaps of another version of cutnode.
+"""Players in separate processes, which may run another version of cutnode.
 
-A version is a checkout, an interpreter for which one is installed, or both.  What runs in the
-process is :mod:`cutnode.playing.remote_process`.
+A version is a checkout, an interpreter that has one installed, or both.  The process runs
+:mod:`cutnode.playing.remote_process`.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from cutnode.contract.text import quoted
 PROGRAM = Path(__file__).with_name("remote_process.py")
 
 OURS = Path(__file__).resolve().parents[3]
-"""The checkout of this version, if it is one."""
+"""The checkout of the running version, if it runs from one."""
 
 PACKAGES = {Path("engine/cutnode"): ("engine",), Path("engine"): (".", "engine/face")}
-"""The package of a checkout, and its folders on the path: as they are, and before version 0.3."""
+"""The package of a checkout and the folders it needs on the path: now, and before version 0.3."""
 
 
 class Version:
-    """A version of cutnode: the folder *path* of a checkout, an interpreter *python*, or both.
+    """A version of cutnode: a checkout in the folder *path*, an interpreter *python*, or both.
 
-    Without either it is this one.  :class:`CutnodeError` if there is none.
+    Without either it is the running version.  :class:`CutnodeError` if there is no such version.
     """
 
     def __init__(self, path: str | None = None, python: str | None = None):
@@ -44,8 +44,7 @@ class Version:
             self.checkout = Path(path).expanduser().resolve()
             if self.package is None:
                 raise CutnodeError(
-                    f"path={path}: a version is a folder with a checkout of cutnode, and this one "
-                    f"has no engine/cutnode/__init__.py"
+                    f"path={path}: not a checkout of cutnode: it has no engine/cutnode/__init__.py"
                 )
         found = sys.executable if python is None else shutil.which(Path(python).expanduser())
         if found is None:
@@ -55,14 +54,14 @@ class Version:
 
     @property
     def package(self) -> Path | None:
-        """The package in the checkout, relative to it; None if there is none."""
+        """The package, relative to the checkout; None if there is no checkout or package."""
         if self.checkout is None:
             return None
         inits = {package: self.checkout / package / "__init__.py" for package in PACKAGES}
         return next((package for package, init in inits.items() if init.is_file()), None)
 
     def start(self, errors: IO[bytes]) -> subprocess.Popen[str]:
-        """Start the process of a player, which writes what goes wrong to a file."""
+        """Start the process of a player; its standard error goes to the file *errors*."""
         return subprocess.Popen(
             [self.python, "-P", str(PROGRAM)],
             stdin=subprocess.PIPE,
@@ -70,11 +69,11 @@ class Version:
             stderr=errors,
             encoding="utf-8",
             env=self._environment(),
-            process_group=0,  # what a terminal tells all is for us: the end of its input ends it
+            process_group=0,  # Ctrl-C in a terminal is only for us: the process ends with its input
         )
 
     def _environment(self) -> dict[str, str]:
-        """Return the environment of a process: what it finds first is the version."""
+        """Return the environment of a process that finds this version first."""
         variables = dict(os.environ)
         places = variables.pop("PYTHONPATH", "").split(os.pathsep)
         places = [place for place in places if place and not _has_cutnode(Path(place))]
@@ -97,16 +96,16 @@ def _has_cutnode(folder: Path) -> bool:
 
 
 class Remote:
-    """A process with a player; *text* describes it to the version that plays.
+    """A process with a player, which *text* describes to its version of cutnode.
 
-    *game* is what that version's ``load_game`` is given.  The process ends with :meth:`close`, with
-    this object, or with this process.  :class:`CutnodeError` says what the version refuses, and if
-    the process ends by itself.
+    *game* is the argument for that version's ``load_game``.  The process ends with :meth:`close`,
+    with this object, or with the calling process.  :class:`CutnodeError` if that version refuses a
+    request, or if the process dies.
     """
 
     def __init__(self, game: str, text: str, version: Version, name: str):
         self.name = name
-        """How messages call it."""
+        """Its name in messages."""
         self.version = version
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (it is closed with the process)
         self._process = version.start(self._errors)
@@ -118,24 +117,24 @@ class Remote:
     def facts(self) -> dict[str, str]:
         """The folder of the package, and the versions of ``cutnode``, ``python`` and ``numba``.
 
-        To ask for them waits until the player is there.
+        Reading them waits until the player is ready.
         """
         facts: dict[str, str] = self._receive()
         wanted = self.version.checkout
         if wanted is not None and Path(facts["package"]) != wanted / (self.version.package or ""):
             where = quoted(facts["package"])
-            raise CutnodeError(f"{self.name}: {where} hides the engine of that folder")
+            raise CutnodeError(f"{self.name}: {where} is found before the package in that folder")
         return facts
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Return the answer to a request, when the player is there."""
+        """Return the answer to a request, once the player is ready."""
         _ = self.facts
         self._send(request)
         return self._receive()
 
     def _send(self, request: dict[str, Any]) -> None:
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # then nothing is answered
+        with contextlib.suppress(BrokenPipeError):  # _receive reports that the process ended
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
 
@@ -158,7 +157,7 @@ class Remote:
 
 
 def _end(process: subprocess.Popen[str], errors: IO[bytes]) -> None:
-    """End a process, in the middle of a search as well."""
+    """End a process, even in the middle of a search."""
     process.kill()
     process.wait()
     for stream in (process.stdin, process.stdout, errors):

@@ -1,20 +1,20 @@
-"""A player as a program: what runs in the process at the other end of a :class:`Remote`.
-:mod:`cutnode.playing.remote`.
+"""A player as a program: the process at the other end of :class:`cutnode.playing.remote.Remote`.
 
-It may be the interpreter and the engine of another version.  So it is run by its path, and uses
-Python's own modules and what every version of cutnode has: ``load_game``,
-``make_player``, and players with ``new_game``, ``choose`` and ``search``.
+Its interpreter and its engine may be another version.  So it is run by its path, and uses only the
+standard library and what every version of cutnode has: ``load_game``, ``make_player``, and players
+with ``new_game``, ``choose`` and ``search``.
 
 Requests and answers are JSON objects, one a line.  A request has one of the keys
 
-* ``begin``: the name of a game; with ``player``, the text that describes a player, and
-  ``package``, what the package of the version is called.  The answer says of which version it is.
+* ``begin``: the name of a game, with ``player``, the text that describes a player, and
+  ``package``, the name of the version's package.  The answer says which version it is.
 * ``new_game``: a seed.
-* ``choose``: a position as text.  The answer is a choice, with the move as text.
-* ``search``: the same by a search without a seed and with nothing stored, as far as the player's
-  limits go, with the ``cpu`` seconds that it took.
+* ``choose``: a position as text.  The answer is a choice, with the move as text, and the ``cpu``
+  seconds that it took.
+* ``search``: the same, by a search without a seed and with empty tables, within the player's
+  limits.
 
-An answer with the key ``error`` says in a line what was wrong.
+An answer with the key ``error`` says in one line what was wrong.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ Answer = dict[str, Any]
 
 
 class Service:
-    """Answers the requests to one player."""
+    """A service that answers the requests to one player."""
 
     def __init__(self) -> None:
         self.game: Any = None
         self.player: Any = None
 
     def begin(self, game: str, player: str, package_name: str) -> Answer:
-        """Make the player, which compiles what it needs."""
+        """Make the player, compiling what it needs."""
         package = importlib.import_module(package_name)
         if not hasattr(package, "make_player"):
             raise RuntimeError("this version is too old: it cannot make a player")
@@ -67,7 +67,7 @@ class Service:
         return self._timed(text, self.player.choose)
 
     def search(self, text: str) -> Answer:
-        """Search as the player does, in the order of the game among moves of equal score."""
+        """Search as the player does; the game's order decides between moves of equal score."""
         return self._timed(text, self.player.search)
 
     def _timed(self, text: str, search: Callable[[Any], Any]) -> Answer:
@@ -111,10 +111,10 @@ def _answer(service: Service, request: Answer) -> Answer:
 
 
 def main() -> None:
-    """Answer requests on standard input until it ends, in the middle of a search as well."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asks
+    """Answer requests from standard input; exit when it ends, even in the middle of a search."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the calling process
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # where a game prints does not matter
+    os.dup2(2, 1)  # whatever a game prints goes to standard error
     requests: SimpleQueue[Answer] = SimpleQueue()
 
     def read() -> None:

@@ -1,1 +1,1 @@
-"""Work in threads that is looked after: waiting threads, limits, stop events, Ctrl-C."""
+"""Running work in threads and processes: waiting threads, limits, stop events, Ctrl-C."""

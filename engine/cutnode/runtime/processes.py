@@ -1,4 +1,4 @@
-"""Processes that answer tasks, where threads are not enough: matches, and measured searches."""
+"""Worker processes, where threads are not enough: for matches and for measured searches."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from typing import Any, Generic, TypeVar
 from cutnode.contract.errors import CutnodeError
 
 MOST_PROCESSES = 256
-"""More processes than that are a mistake."""
+"""The limit on processes: asking for more is a mistake."""
 
 UNGUARDED = 78
-"""The exit code of a process that would begin others while it imports the script."""
+"""The exit code of a process that would start others while it imports the script."""
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 
 class ProcessEndedError(CutnodeError):
-    """A process ended before it had answered; *result* is what the others had found, if kept."""
+    """A process ended before it answered; *result* is what the others had found, if kept."""
 
     result: Any = None
 
 
 def physical_cores() -> int:
-    """Return how many cores this process may use; those that share one's units count once."""
+    """Return how many physical cores this process may use; hyperthreads of a core count once."""
     try:
         usable: Any = os.sched_getaffinity(0)
     except AttributeError:  # not on every system
@@ -46,11 +46,12 @@ def physical_cores() -> int:
 
 
 class Processes(Generic[Task, Answer]):
-    """So many processes, begun when there are tasks for them.
+    """Up to *count* processes, started when there are tasks for them.
 
-    In each of them *prepare* is called once, and returns the function that answers tasks.  It,
-    tasks and answers have to pickle, and a process has to find the modules of what it is sent.  As
-    a context they end with it; Ctrl-C reaches only the process that waits for answers.
+    Each calls *prepare* once, which returns the function that answers tasks.  That function, the
+    tasks and the answers have to pickle, and a process has to find the modules of what it receives.
+    Used as a context manager, the processes end with the context; Ctrl-C reaches only the process
+    that waits for answers.
     """
 
     def __init__(self, prepare: Callable[[], Callable[[Task], Answer]], count: int):
@@ -58,7 +59,7 @@ class Processes(Generic[Task, Answer]):
         self.count = count
         self._idle: list[Any] = []
         self._workers: dict[Any, Any] = {}
-        """Each process by our end of its pipe."""
+        """The processes by our end of their pipes."""
 
     def __enter__(self) -> Processes[Task, Answer]:
         return self
@@ -67,10 +68,10 @@ class Processes(Generic[Task, Answer]):
         self._end(list(self._workers))
 
     def answers(self, tasks: Iterable[Task]) -> Generator[Answer, None, None]:
-        """Yield the answers to tasks in their order; a task is made when a process is free for it.
+        """Yield the answers to tasks in order; a task is drawn when a process is free for it.
 
-        An error that a task raised is raised here.  Where this is left early, the processes that
-        still work are ended.  :class:`ProcessEndedError` if one ended by itself.
+        An error that a task raised is raised here.  If the caller stops early, busy processes are
+        terminated.  :class:`ProcessEndedError` if a process ended by itself.
         """
         from multiprocessing import connection  # not needed to import the engine
 
@@ -109,7 +110,7 @@ class Processes(Generic[Task, Answer]):
             with _without_interrupts(), _without_lost_script():
                 worker.start()
         except (AttributeError, TypeError, pickle.PicklingError) as error:
-            raise CutnodeError(f"another process cannot be given this task: {error}") from None
+            raise CutnodeError(f"cannot send this task to another process: {error}") from None
         theirs.close()
         self._workers[ours] = worker
         return ours
@@ -120,21 +121,21 @@ class Processes(Generic[Task, Answer]):
             return
         except OSError:
             pass
-        # Not in the handler: its error holds the message, which then is freed in any order, and
-        # Python 3.13 tells of a buffer that is freed before what uses it.
+        # Outside the handler, whose error holds the message: that would then be freed in any order,
+        # and Python 3.13 complains if a buffer is freed before its user.
         raise self._lost(pipe)
 
     def _lost(self, pipe: Any) -> CutnodeError:
-        """Return the error of a process that has ended."""
+        """Return the error for a process that has ended."""
         worker = self._workers[pipe]
         worker.join()
         if worker.exitcode == UNGUARDED:
             return CutnodeError(
-                "each process imports the script, which asks for processes again: put its calls "
+                "each process imports the script, which starts processes again: put its calls "
                 "below if __name__ == '__main__':"
             )
         return ProcessEndedError(
-            f"a process ended before its time (exit code {worker.exitcode}): is there enough "
+            f"a process ended unexpectedly (exit code {worker.exitcode}): is there enough "
             f"memory for all of them?"
         )
 
@@ -159,7 +160,7 @@ class Processes(Generic[Task, Answer]):
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Begin a process in which Ctrl-C waits until :func:`_work` looks after it."""
+    """Start processes in this context with Ctrl-C blocked until :func:`_work` unblocks it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -172,7 +173,7 @@ def _without_interrupts() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _without_lost_script() -> Iterator[None]:
-    """Begin a process that imports no script where there is no file of it: ``python -``."""
+    """Start processes in this context that import no script if it has no file: ``python -``."""
     main = vars(sys.modules["__main__"])
     path = main.get("__file__")
     if path is None or os.path.exists(path):
@@ -190,8 +191,8 @@ def _work(prepare: Callable[[], Callable[[Any], Any]], pipe: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        os.setpgid(0, 0)  # the process that asks hears what a terminal tells all, and ends us
-    with contextlib.suppress(EOFError, OSError):  # nobody asks any more
+        os.setpgid(0, 0)  # a terminal's signals go only to the parent, which then ends us
+    with contextlib.suppress(EOFError, OSError):  # the parent has closed its end
         try:
             answer = prepare()
             while True:

@@ -1,9 +1,9 @@
-"""Work in threads that is looked after: limits of time, stop events, Ctrl-C.
+"""Running work in threads under supervision: time limits, stop events, Ctrl-C.
 
-A :class:`ThreadTask` works in a thread, without Python's lock where it is compiled, while the
-thread that asked for it looks at the clock, at events, and at Ctrl-C.  :func:`run` does that for
-everything that is computed here: searches, proofs, batches, counts.  A kernel is stopped by a word
-in its memory that it reads at every node.
+A :class:`ThreadTask` works in a thread of its own, without Python's lock if it is compiled, while
+the calling thread watches the clock, the stop events and Ctrl-C.  Everything that is computed
+here goes through :func:`run`: searches, proofs, batches, counts.  A word in a kernel's memory,
+which it reads at every node, tells it to stop.
 """
 
 from __future__ import annotations
@@ -26,42 +26,40 @@ UNLIMITED = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of the search of a position; None for no limit."""
+    """The limits of a search; None for no limit."""
 
     nodes: int | None = None
     seconds: float | None = None
     stop: threading.Event | None = None
     whole: int | None = None
-    """The nodes of all of it, if these are the limits of one part."""
+    """The node limit of the whole search, if these are the limits of one part."""
 
     @property
     def stops(self) -> Sequence[threading.Event]:
-        """The events that end the search."""
+        """The events that stop the search."""
         return () if self.stop is None else (self.stop,)
 
     def __post_init__(self) -> None:
         if self.nodes is not None and require_integer(self.nodes, "a node limit") < 1:
-            raise CutnodeError(f"a node limit is at least 1, not {self.nodes}")
+            raise CutnodeError(f"nodes must be at least 1, got {self.nodes}")
         if self.seconds is not None:
             if not isinstance(self.seconds, int | float) or not 0 < self.seconds < math.inf:
-                raise CutnodeError(
-                    f"a time limit is a number of seconds, more than 0, not {self.seconds!r}"
-                )
+                raise CutnodeError(f"seconds must be positive, got {self.seconds!r}")
         if self.stop is not None and not isinstance(self.stop, threading.Event):
-            raise CutnodeError(f"stop is a threading.Event, not {self.stop!r}")
+            raise CutnodeError(f"stop must be a threading.Event, got {self.stop!r}")
 
 
 def require_limit(*limits: object) -> None:
-    """:class:`CutnodeError` if nothing limits a search: all of *limits* are None."""
+    """Raise :class:`CutnodeError` if nothing limits a search: all of *limits* are None."""
     if limits.count(None) == len(limits):
         raise CutnodeError("a search needs a limit: depth, nodes, seconds, or stop")
 
 
 class ThreadTask:
-    """A *call* in a thread, which another thread watches, and tells to end by calling *end*.
+    """A *call* in a thread, supervised by another thread, which calls *end* to end it.
 
-    There are three more kinds: a :class:`KernelCall`, a :class:`KernelLoop`, and a worker that
-    takes spans of a batch (:mod:`cutnode.search.spans`).
+    There are three more kinds: a :class:`KernelCall`, a :class:`KernelLoop`, and the workers of a
+    batch (:mod:`cutnode.search.spans`).
     """
 
     def __init__(
@@ -79,35 +77,35 @@ class ThreadTask:
         self.answer = self.call()
 
     def look(self) -> str:
-        """Look after the limits of time; return why all tasks should end, or ""."""
+        """Check time limits; return why all tasks should end, or ""."""
         return "time limit" if self.clock.is_over(0) else ""
 
     def stop(self) -> None:
-        """End the work soon, for good; from any thread, any number of times."""
+        """End the work soon, for good.  Any thread may call it, any number of times."""
         self.end()
 
     def patience(self) -> float:
-        """Return after how many seconds to look again."""
+        """Return how many seconds to wait before looking again."""
         return self.clock.patience()
 
 
 class RunningTasks:
-    """Tasks that have begun, each in a thread; :meth:`wait` has to follow.
+    """Started tasks, each in a thread of its own; :meth:`wait` has to follow.
 
-    If one of them raises, all are stopped, and :meth:`wait` raises that when they have ended.
+    If a task raises an error, all are stopped, and :meth:`wait` raises it when they have ended.
     """
 
     def __init__(self, tasks: Sequence[ThreadTask], workers: Workers = SHARED_WORKERS):
         self.tasks = tasks
         self.failures: list[BaseException] = []
-        # Not Thread.join: a join that Ctrl-C interrupts can take a running thread for dead.
+        # Not Thread.join: if Ctrl-C interrupts a join, it can take a running thread for dead.
         self._finished: list[threading.Event] = []
         try:
             for task in tasks:
                 done = threading.Event()
                 workers.start(functools.partial(self._work, task), done)
                 self._finished.append(done)
-        except RuntimeError as error:  # there are no more threads to be had
+        except RuntimeError as error:  # the system has no more threads
             self.failures.append(error)
 
     def _work(self, task: ThreadTask) -> None:
@@ -128,10 +126,11 @@ class RunningTasks:
         look: Callable[[], None] | None = None,
         reason: str = "",
     ) -> str:
-        """Look after the tasks until all have ended; return why they ended early, or "".
+        """Watch the tasks until all have ended; return why they ended early, or "".
 
-        They do because a task says so, one of the events *stops* is set, or Ctrl-C is pressed; or
-        at once if there is a *reason* already.  *look* is called now and then.
+        They end early if a task's ``look`` gives a reason, one of the events *stops* is set, or
+        Ctrl-C is pressed; and at once if there already is a *reason*.  *look* is called from time
+        to time.
         """
         with interrupts() as pressed:
             if reason or self.failures:
@@ -143,7 +142,7 @@ class RunningTasks:
                         over = done.wait(min(task.patience() for task in self.tasks))
                         if not (reason or self.failures):
                             reason = self._look(stops, look)
-                    except KeyboardInterrupt:  # of a handler that is not Python's own
+                    except KeyboardInterrupt:  # raised by a handler other than Python's own
                         reason, over = "interrupted", done.is_set()
                     except BaseException as error:
                         self.failures.append(error)
@@ -170,7 +169,7 @@ def run(
     reason: str = "",
     workers: Workers = SHARED_WORKERS,
 ) -> str:
-    """Run tasks, each in a thread, to their end; see :meth:`RunningTasks.wait`."""
+    """Run tasks to their end, each in a thread of its own; see :meth:`RunningTasks.wait`."""
     with interrupts() as pressed:
         if reason:
             for task in tasks:
@@ -180,12 +179,12 @@ def run(
 
 
 def is_stopped(stops: Iterable[threading.Event]) -> bool:
-    """Return whether one of some events is set."""
+    """Return whether any of the events is set."""
     return any(stop.is_set() for stop in stops)
 
 
 class KernelCall(ThreadTask):
-    """A task that is one call of a kernel, or some with the same memory; *clock* limits it."""
+    """A task that makes one or more kernel calls with the same memory; *clock* limits it."""
 
     def __init__(self, call: Callable[[], Any], memory: Memory, clock: Clock | None = None):
         super().__init__(call)
@@ -197,10 +196,10 @@ class KernelCall(ThreadTask):
 
 
 class KernelLoop(ThreadTask):
-    """A task of which the kernel takes positions one by one, each with a limit of time.
+    """A task whose kernel takes positions one by one, each with its own time limit.
 
-    *control* is the memory in which the kernel says which position is its ``current`` one, and
-    reads for which one a stop is meant.
+    In *control*, the kernel writes the number of its ``current`` position, and reads in ``stop_at``
+    which position a stop is meant for.
     """
 
     def __init__(self, memory: Memory, control: Memory, clock: Clock):
@@ -213,10 +212,10 @@ class KernelLoop(ThreadTask):
         raise NotImplementedError
 
     def look(self) -> str:
-        """End the search of the current position if its time is over.
+        """End the search of the current position if its time is up.
 
-        The kernel takes back a stop that was meant for an earlier position, and with it one that
-        arrives at that moment: so this is asked for until it is heard.
+        The kernel clears a stop that was meant for an earlier position, and may clear with it a new
+        one that arrives at the same moment, so each look repeats the stop until it takes effect.
         """
         current = int(self.control["current"])
         if self.clock.is_over(current) and int(self.memory["stop"]) == RUNNING:

@@ -1,4 +1,4 @@
-"""Threads that wait for work, so that a search begins within microseconds; and Ctrl-C."""
+"""Waiting threads, which start a search within microseconds, and the handling of Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 MOST_THREADS = 1024
-"""More threads than that on one position, or in one batch, are a mistake."""
+"""The limit on threads for one position or one batch: asking for more is a mistake."""
 
 
 class _Pressed(list[Any]):
-    """A handler of Ctrl-C that only notes that it was pressed."""
+    """A handler of Ctrl-C that only records each press."""
 
     def __call__(self, *event: Any) -> None:
         self.append(event)
@@ -23,10 +23,10 @@ class _Pressed(list[Any]):
 
 @contextlib.contextmanager
 def interrupts() -> Iterator[Sequence[Any]]:
-    """Collect what Ctrl-C would raise in a block, so that nothing is left half done.
+    """Record Ctrl-C in a block instead of raising it, so that nothing is left half done.
 
-    Only in the main thread, where Python raises it, and if it is Python that handles it.  A block
-    inside another shares its collection.
+    This works only in the main thread, where Python raises it, and only if Python's own handler is
+    set.  A nested block shares the record of the outer one.
     """
     handler = signal.getsignal(signal.SIGINT)
     main = threading.current_thread() is threading.main_thread()
@@ -45,10 +45,10 @@ def interrupts() -> Iterator[Sequence[Any]]:
 
 
 class _Worker(threading.Thread):
-    """A thread that waits, does a task, and waits again, until it is given None.
+    """A thread that waits for a task, does it, and waits again, until it is given None.
 
     It waits for a lock that :meth:`give` releases, so no wake-up is lost.  As a daemon it does not
-    keep Python from ending.
+    keep Python from exiting.
     """
 
     def __init__(self) -> None:
@@ -69,14 +69,14 @@ class _Worker(threading.Thread):
             if task is None:
                 return
             task()
-            del task  # nothing is kept alive while waiting
+            del task  # keep nothing alive while waiting
 
 
 class Workers:
-    """Threads to run tasks in; as many as were needed at once so far.
+    """A pool of threads that grows to the most tasks run at once.
 
-    They end with :meth:`close`, or when the object is gone.  A process that
-    is forked has none of them, and starts its own.
+    The threads end with :meth:`close`, or with the object.  A forked process has none of them and
+    starts its own.
     """
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class Workers:
 
     @property
     def left_behind(self) -> bool:
-        """Return whether this process was forked from the one that has the threads."""
+        """Whether this process was forked from the one that has the threads."""
         return self._process != os.getpid()
 
     def start(self, task: Callable[[], None], done: threading.Event | None = None) -> None:
@@ -116,7 +116,7 @@ class Workers:
         worker.give(run)
 
     def close(self) -> None:
-        """End the threads, busy ones after their task, and wait until they have."""
+        """End the threads, busy ones after their task, and wait for them."""
         self._closed = True
         _end(self._idle)
         for worker in self._threads:
@@ -132,4 +132,4 @@ def _end(idle: list[_Worker]) -> None:
 
 
 SHARED_WORKERS = Workers()
-"""The threads of all calls that have none of their own."""
+"""The threads for all calls that bring none of their own."""

@@ -1,4 +1,4 @@
-"""Objects that stay in their process."""
+"""A base class for objects that cannot leave their process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NoReturn
 
 
 class Unpickled:
-    """An object with memory, threads or locks of this process: it is neither pickled nor copied."""
+    """An object that owns memory, threads or locks, and so cannot be pickled or copied."""
 
     __slots__ = ()
 

@@ -457,5 +457,5 @@ def _require_sound(memory: Memory, position: Any) -> None:
 
 def _depth(depth: int | None) -> int:
     if depth is not None and require_integer(depth, "a depth") < 0:
-        raise CutnodeError(f"depth must not be negative, got {depth}")
+        raise CutnodeError(f"depth must be at least 0, got {depth}")
     return TO_THE_END if depth is None else min(depth, TO_THE_END)

@@ -32,8 +32,8 @@ from cutnode.search.proofs import Answer, ForcedWin, Proof
 from cutnode.search.record import drawing_words
 from cutnode.search.tablebase_results import value_and_line
 from cutnode.storage.tables import Table, holding
+from cutnode.tablebases.layer_tables import DISTANCES
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import DISTANCES
 
 SHORT_NODES = 2_000
 """The nodes of a first attempt in the caller's thread: see ``INLINE_NODES``."""
@@ -105,7 +105,7 @@ class Prover(Unpickled):
             )
         require_moves(position)
         if not 1 <= require_integer(moves, "a number of moves") <= MOST_MOVES:
-            raise CutnodeError(f"moves must be 1 to {MOST_MOVES}, got {moves}")
+            raise CutnodeError(f"moves must be 1..{MOST_MOVES}, got {moves}")
         checked = Limits(**limits)
         chosen = None if among is None else chosen_moves(position, among)
         if not self._busy.acquire(blocking=False):

@@ -235,7 +235,7 @@ def require_limit(*limits: object, engine: str = "alphabeta") -> None:
 def check_depth(depth: int | None) -> None:
     """Raise :class:`CutnodeError` if a depth is out of range."""
     if depth is not None and not 0 <= require_integer(depth, "a depth") <= MOST_DEPTH:
-        raise CutnodeError(f"depth must be 0 to {MOST_DEPTH} plies, got {depth}")
+        raise CutnodeError(f"depth must be 0..{MOST_DEPTH} plies, got {depth}")
 
 
 def thread_count(threads: int, cls: type) -> int:

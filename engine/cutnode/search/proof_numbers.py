@@ -30,8 +30,8 @@ from cutnode.search.options import thread_count
 from cutnode.search.results import Result, TableUse, question_text
 from cutnode.search.solving import Goal, lines_too_long, require_solvable, with_scores
 from cutnode.storage.tables import Table
+from cutnode.tablebases.layer_tables import POINTS
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import POINTS
 
 SHORT_NODES = 2_000
 """The nodes of a first attempt in the caller's thread: see ``INLINE_NODES``."""

@@ -44,8 +44,8 @@ from cutnode.search.results import Result, TableUse
 from cutnode.search.searcher import Searcher
 from cutnode.storage.books import Book
 from cutnode.storage.tables import Table, holding
+from cutnode.tablebases.layer_tables import POINTS
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import POINTS
 
 LINE_FACTOR = 2
 """The node limit of a proof and the search for its line together, in node limits of the proof

@@ -10,8 +10,8 @@ from cutnode.contract.verbs import chance, drawn, moves_again, outcome, play
 from cutnode.kernels.scores import final_score
 from cutnode.kernels.tablebase_scores import FAR, FARTHEST
 from cutnode.search.results import Line, Result, TableUse
+from cutnode.tablebases.layer_tables import DISTANCES
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import DISTANCES
 
 
 def result_of(

@@ -147,7 +147,7 @@ class AutoSearcher(Unpickled):
     def check(self, position: Any, options: SearchOptions) -> None:
         """Raise :class:`CutnodeError` if the options do not suit the position or either engine."""
         if options.seconds is None:
-            raise CutnodeError("engine=auto needs seconds, of which its trial takes a share")
+            raise CutnodeError("engine=auto needs a limit of seconds, for its trial takes a share")
         for limit in ("depth", "playouts"):
             if getattr(options, limit) is not None:
                 raise CutnodeError(f"{limit} limits one engine only; engine=auto takes seconds")

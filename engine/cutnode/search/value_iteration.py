@@ -84,9 +84,9 @@ def iterate(
     """
     limits = Limits(None, seconds, stop)
     if not isinstance(tolerance, int | float) or not 0 < tolerance < math.inf:
-        raise CutnodeError(f"tolerance must be a number more than 0, got {tolerance!r}")
+        raise CutnodeError(f"tolerance must be a positive number, got {tolerance!r}")
     if not 0 < require_integer(positions, "a number of positions") <= MOST_STATES:
-        raise CutnodeError(f"positions must be 1 to {MOST_STATES:,}, got {positions:,}")
+        raise CutnodeError(f"positions must be 1..{MOST_STATES:,}, got {positions:,}")
     position = given_position(position)
     require_moves(position)
     cls: Any = type(position)

@@ -68,7 +68,7 @@ class GameRegistry:
         allowed = self.names()
         if self.only or base not in allowed:
             raise Failure(
-                404, f"there is no game {quoted(name)}; games are {', '.join(allowed)}", "path.game"
+                404, f"unknown game {quoted(name)}; games are {', '.join(allowed)}", "path.game"
             )
         if len(self.held) >= MOST_NAMES:
             raise Failure(503, f"{MOST_NAMES} variants are held, and no more fit")

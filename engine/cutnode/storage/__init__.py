@@ -1,1 +1,1 @@
-"""Files of arrays, tables and books: written aside, checked, mapped into memory."""
+"""Files of arrays, tables and books: written atomically, checked, and mapped into memory."""

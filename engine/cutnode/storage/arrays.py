@@ -1,20 +1,20 @@
-"""Files of arrays, with a header that says what they are.
+"""Files of arrays, with a header that describes them.
 
-A file is refused, with the reason, if it is damaged, cut off, of another version or kind, or
-of other rules than those that run: what is proven of a game holds for just these.  Large
-arrays are mapped, so that processes share the memory, and copied where they are written to.
+A file is refused, with the reason, if it is damaged, truncated, of another version or kind, or
+was made by other rules than the ones that run: a proof holds only for the rules that made it.
+Large arrays are mapped copy-on-write, so processes share their memory.
 
-The file, in the machine's order of bytes, which the header names::
+The format, in the machine's byte order, which the header names::
 
     the kind of file          a line of text
     2 words of 32 bits        the length of the header, and its CRC-32 (little-endian)
-    the header                JSON: what is kept, and which arrays, where
-    the checksums             CRC-32 of each MiB of what follows; the header has theirs
-    the arrays                each from a multiple of 4096 bytes on
+    the header                JSON: what the file holds, and the names and places of its arrays
+    the checksums             CRC-32 of each MiB of what follows; the header has a CRC of these
+    the arrays                each begins at a multiple of 4096 bytes
 
-A table is kept as it lies in memory, free entries and all, and not packed: packing takes a
-second for a GiB, as does unpacking, and a packed table cannot be mapped.  Only the region in
-use is kept (see ``cutnode.kernels.table``).
+A table is stored as it lies in memory, free entries included, and uncompressed: compressing takes
+a second per GiB, as does expanding, and a compressed table cannot be mapped.  Only the region in
+use is stored (see ``cutnode.kernels.table``).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MEANING = (
     *(f"kernels/{name}.py" for name in ("chance_table", "node", "quiescence", "scores")),
     *(f"kernels/{name}.py" for name in ("search", "table")),
 )
-"""The modules of the engine on which keys and entries depend, beside the game."""
+"""The engine's modules on which keys and entries depend, in addition to the game."""
 
 
 # Arrays
@@ -58,7 +58,7 @@ MEANING = (
 def write_arrays(
     path: str | os.PathLike[str], kind: bytes, about: Mapping[str, Any], arrays: Mapping[str, Any]
 ) -> None:
-    """Write a file of a *kind* with flat arrays by name; *about* is kept in its header."""
+    """Write a file of a *kind* with flat arrays by name, and *about* in its header."""
     listed, at = [], 0
     for name, array in arrays.items():
         listed.append({"name": name, "type": array.dtype.str, "count": len(array), "at": at})
@@ -83,20 +83,18 @@ def write_arrays(
 def read_arrays(
     path: str | os.PathLike[str], kind: bytes, error: type[CutnodeError], *, map: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the header of a file of a *kind*, and its arrays; *error* says what is wrong with it.
+    """Return the header and the arrays of a file of a *kind*; raise *error* if it is unusable.
 
-    *map*: arrays are not read but mapped, and what is written to them is not to the file.
+    With *map*, arrays are mapped instead of read; writing to them does not change the file.
     """
-    path = require_path(path, "what is loaded")
+    path = require_path(path, "path")
     try:
         with open(path, "rb") as file:
             about = read_header(file, kind)
             if about.get("version") != VERSION:
-                raise ValueError(
-                    f"is of version {about.get('version')} of the format, not {VERSION}"
-                )
+                raise ValueError(f"has format version {about.get('version')}, not {VERSION}")
             if about.get("byte order") != sys.byteorder:
-                raise ValueError(f"was made by a machine of {about.get('byte order')}-endian words")
+                raise ValueError(f"was made by a {about.get('byte order')}-endian machine")
             size = 4 * _count_in(about, "checksums")
             checks = np.frombuffer(file.read(size), "<u4") if size else np.zeros(0, "<u4")
             if len(checks) != about["checksums"] or zlib.crc32(checks.tobytes()) != about.get(
@@ -116,7 +114,7 @@ def read_arrays(
 
 
 def _count_in(about: Any, name: str) -> int:
-    """A number of a header."""
+    """Return a number from a header."""
     count = about.get(name) if isinstance(about, dict) else None
     if not isinstance(count, int) or not 0 <= count < 1 << 48:
         raise ValueError("is damaged in its header")
@@ -133,13 +131,13 @@ def _arrays(
         dtype = _type_in(entry)
         end = at + -(-count * dtype.itemsize // PAGE) * PAGE
         if end > size:
-            raise ValueError(f"is cut off: it has {size:,} bytes, and should have more")
+            raise ValueError(f"is truncated: it has {size:,} bytes, but needs at least {end:,}")
         if map and count:
             arrays[entry["name"]] = np.memmap(path, dtype, "c", at, count).view(np.ndarray)
         else:
             arrays[entry["name"]] = np.fromfile(path, dtype, count, offset=at)
     if end != size:
-        raise ValueError(f"has {size:,} bytes, and should have {end:,}")
+        raise ValueError(f"has {size:,} bytes, but should have {end:,}")
     return arrays
 
 
@@ -155,7 +153,7 @@ def _all_checksums(arrays: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _checksums(array: Any) -> Any:
-    """Return the CRC-32 of each block of an array; several at once, where there are many."""
+    """Return the CRC-32 of each block of an array, in several threads if there are many."""
     data = memoryview(array).cast("B")
     blocks = [data[at : at + BLOCK] for at in range(0, len(data), BLOCK)]
     if len(blocks) < 16:
@@ -169,18 +167,18 @@ def _checksums(array: Any) -> Any:
 
 @functools.cache
 def rules_digest(cls: type, modules: tuple[str, ...] = MEANING) -> str:
-    """Return a digest of the rules that make keys and values, in hexadecimal.
+    """Return a digest, in hexadecimal, of the rules that determine keys and values.
 
-    It depends on the sources of the game and on those of the engine by which entries are kept,
-    *modules*, but not on comments and docstrings.  :class:`GameError` if the rules are not in a
-    file, or it was changed since this process began: then it may not be what runs.
+    It depends on the sources of the game and of the engine's *modules* that determine entries, but
+    not on comments and docstrings.  :class:`GameError` if the rules are not in a file, or if a file
+    was changed since this process began and so may differ from the code that runs.
     """
     module = module_of(cls)
     sources = sorted(set(own_sources(module)))
     if cls.__module__ == "__main__" or not sources:
         raise GameError(
-            f"what is kept of {game_name(cls)} needs its rules in a file of their own, which is "
-            f"a module of this program"
+            f"saving anything about {game_name(cls)} needs its rules in a file of their own, which "
+            f"is a module of this program"
         )
     if is_plain(cls) and not defines(cls, "key"):
         raise GameError(
@@ -197,7 +195,7 @@ def rules_digest(cls: type, modules: tuple[str, ...] = MEANING) -> str:
 
 
 def _meaning(path: Path) -> bytes:
-    """Return the source in a file without comments and docstrings, with former names."""
+    """Return a file's source without comments and docstrings, with former names of modules."""
     data = path.read_bytes()
     if path.suffix != ".py":
         return data
@@ -211,7 +209,7 @@ def _meaning(path: Path) -> bytes:
 
 
 def _restore_imports(tree: ast.Module) -> None:
-    """Give the imports of cutnode at the top of a module their former names and order."""
+    """Restore the former names and order of cutnode's imports at the top of a module."""
     ours = [
         (at, step)
         for at, step in enumerate(tree.body)
@@ -235,7 +233,7 @@ def _is_text(step: ast.stmt) -> bool:
 def identity(cls: type, modules: tuple[str, ...] = MEANING) -> dict[str, Any]:
     """Return the part of a header that names the game of a file's positions.
 
-    *modules* of the engine say what its entries mean.
+    *modules* are the engine's modules that define what the file's entries mean.
     """
     return {
         "game": game_name(cls),
@@ -250,7 +248,7 @@ def class_in(
     error: type[CutnodeError],
     modules: tuple[str, ...] = MEANING,
 ) -> Any:
-    """Return the class of positions that a header names, if its rules are still the same."""
+    """Return the class of positions that a header names; raise *error* if its rules changed."""
     module, name = about["class"]
     if module not in sys.modules:
         module = present_name(module)

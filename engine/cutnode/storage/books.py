@@ -1,12 +1,12 @@
-"""Books: proven values of the first positions of a game, to look up.
+"""Opening books: proven values of a game's first positions, to look up.
 
-A book holds every position that can be reached in so many moves, each class of equivalent
-positions once, with proven bounds of its value and a best move.
+A book holds every position that can be reached in a number of moves, each class of equivalent
+positions once, with proven bounds on its value and a best move.
 
-The file (see ``cutnode.storage.arrays``) has five arrays: the canonical keys in rising order,
-lower and upper bounds, best moves in the canonical frame, and a position of each class (as text,
-where the rules are plain Python).  Where keys are hashed, a position that is not in the book is
-taken for one that is with odds of the size of the book to 2 ** 64.
+The file (see ``cutnode.storage.arrays``) has five arrays: the canonical keys in ascending order,
+lower and upper bounds, best moves in the canonical frame, and one position of each class (as text,
+if the rules are plain Python).  If keys are hashed, the odds that a position outside the book is
+taken for one inside are the size of the book to 2 ** 64.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ KIND = b"cutnode book\n"
 
 
 class Book:
-    """Positions of a game with bounds of their values, sorted by canonical key.
+    """Positions of a game with bounds on their values, sorted by canonical key.
 
-    *positions* are one of each class, *bests* moves in the canonical frame, ``NO_MOVE`` where none
-    is known.
+    *positions* has one of each class of equivalent positions; *bests* has best moves in the
+    canonical frame, ``NO_MOVE`` where none is known.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Book:
         self.positions = positions
         self.cls: Any = type(positions.example)
         self.plies = plies
-        """The most moves that were played before a position of the book."""
+        """The most moves played before any position of the book."""
         self.name = name
 
     def __len__(self) -> int:
@@ -60,20 +60,20 @@ class Book:
 
     @property
     def proven(self) -> Any:
-        """The values that are proven, as flags."""
+        """Flags of the positions whose exact value is proven."""
         return self.lower == self.upper
 
     def __repr__(self) -> str:
         return f"<book of {game_name(self.cls)}: {len(self):,} positions, {self.plies} plies>"
 
     def require(self, cls: Any) -> None:
-        """:class:`CutnodeError` if the book is not about positions of a class."""
+        """Raise :class:`CutnodeError` if the book is not about positions of a class."""
         if cls is not self.cls:
             given = game_name(cls) if defines(cls, "moves") else cls.__name__
             raise CutnodeError(f"{self.name} is about {game_name(self.cls)}, not {given}")
 
     def answer(self, position: Any) -> tuple[int, int, int | None] | None:
-        """Return bounds of the value of a position, and a best move, if one is known.
+        """Return bounds on the value of a position, and a best move if one is known.
 
         None if the position is not in the book.  :class:`CutnodeError` if it is of another game.
         """
@@ -87,9 +87,9 @@ class Book:
         return int(self.lower[at]), int(self.upper[at]), move
 
     def fill(self, table: Table) -> None:
-        """Put all of the book into a table, where proofs of values find it.
+        """Store the whole book in a table, where proofs of values find it.
 
-        What they store later may take its place: fill the table again before the next proof.
+        Their own entries may replace it: fill the table again before the next proof.
         """
         table.claim(self.cls)
         limit = most_value(self.positions.example)
@@ -103,7 +103,7 @@ class Book:
         run(coerce(self.positions.example), self.positions.words, *known, table.words)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the book to a file, which takes its place when all of it is written."""
+        """Write the book to a file, which appears only when all of it is written."""
         if is_plain(self.cls):
             text = "\n".join(map(position_text, self.positions))
             positions = {"texts": np.frombuffer(text.encode(), np.uint8)}
@@ -121,9 +121,9 @@ class Book:
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, map: bool = True) -> Book:
-        """Load a book from a file; *map*: it is not read but mapped.
+        """Load a book from a file; with *map*, map it instead of reading it.
 
-        :class:`CutnodeError` if the file is no book, is damaged, or is about a game that is not
+        :class:`CutnodeError` if the file is not a book, is damaged, or is about a game that is not
         loaded or has other rules now.
         """
         about, arrays = read_arrays(path, KIND, CutnodeError, map=map)
@@ -133,7 +133,7 @@ class Book:
             texts = arrays.pop("texts").tobytes().decode().split("\n")
             positions = Packed.of([parse(text, variant) for text in texts])
         elif is_plain(cls):
-            raise CutnodeError(f"{path} was made by compiled rules, and these are plain Python")
+            raise CutnodeError(f"{path} was made by compiled rules, but these are plain Python")
         else:
             example = coerce(cls._make([0] * words_each(cls)))
             positions = Packed(arrays.pop("positions"), example)

@@ -1,10 +1,10 @@
-"""Files of learned evaluations, and which evaluation a search uses.
+"""Files of learned evaluations, and the choice of the evaluation for a search.
 
-Weights that ``cutnode train`` installed lie beside the game's module, ``GAME.weights`` or
-``GAME-VARIANT.weights``, and are the game's usual evaluation from then on; its own ``evaluate`` is
-called ``own``.  A file is refused if it is damaged, or was made for another game, board or encoding
-of positions, or for other rules: if a few games, played at random, do not go as they went when the
-weights were written.  Comments, estimates and faster code change nothing in that.
+``cutnode train`` installs weights next to the game's module as ``GAME.weights`` or
+``GAME-VARIANT.weights``; from then on they are the game's default evaluation, and its own
+``evaluate`` is called ``own``.  A file is refused if it is damaged, or was made for another game,
+board or encoding of positions, or for other rules: a few random games must go as they went when the
+weights were written.  Comments, estimates and faster code do not matter.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ OWN_NAME = "own"
 """The name of a game's ``evaluate``, whatever is installed."""
 
 GAMES, LONGEST = 3, 60
-"""Random games, and their plies at most, that tell the rules of two games apart: they take some
-milliseconds, and 80 in chess."""
+"""The number of random games that tell different rules apart, and the most plies of each: they
+take a few milliseconds, in chess 80."""
 
 
 def save_evaluation(
     path: str | os.PathLike[str], learned: Learned, recipe: Mapping[str, Any]
 ) -> None:
-    """Write a learned evaluation to a file, and the *recipe* by which it was made."""
+    """Write a learned evaluation to a file, with the *recipe* that made it."""
     arrays = learned.arrays
     about = {
         "game": game_name(learned.cls),
@@ -61,7 +61,7 @@ def save_evaluation(
 
 
 def load_evaluation(path: str | os.PathLike[str], cls: Any) -> Learned:
-    """Read a learned evaluation for a position class; :class:`GameError` if it is none for it."""
+    """Read a learned evaluation for a position class; :class:`GameError` if it does not fit."""
     try:
         when = os.stat(path).st_mtime_ns
     except OSError as error:
@@ -83,13 +83,13 @@ def _loaded(path: str, when: int, cls: Any) -> Learned:
             raise GameError(f"{path} has weights for another board than {wanted[0]} has now")
         if "course" in about and about["course"] != _course(cls):
             raise GameError(
-                f"{path} has weights for other rules of {wanted[0]} than those that run: train it "
-                f"anew, delete the file, or leave the weights out with --evaluation {OWN_NAME}"
+                f"{path} has weights for other rules of {wanted[0]} than those that run: train "
+                f"again, delete the file, or play without the weights (--evaluation {OWN_NAME})"
             )
         found = _made(cls, about, arrays)
     except CutnodeError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError):  # whatever else it says is not known
+    except (KeyError, TypeError, ValueError, AttributeError):  # a header that this version lacks
         raise GameError(f"{path} cannot be read: made by another version of cutnode?") from None
     found.file = Path(path).name
     return found
@@ -110,11 +110,11 @@ SHAPES: dict[str, tuple[Any, Any]] = {
     Patterns.kind: (Patterns, Shape),
     Network.kind: (Network, Inputs),
 }
-"""The classes of learned evaluations, and of their shapes."""
+"""The classes of learned evaluations and of their shapes, by kind."""
 
 
 def evaluation_recipe(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return how the weights of a file were made."""
+    """Return the recipe that made the weights in a file."""
     recipe: dict[str, Any] = read_arrays(path, KIND, GameError, map=True)[0].get("recipe", {})
     return recipe
 
@@ -124,16 +124,16 @@ def _fields(cls: Any) -> list[str]:
 
 
 def _board(cls: Any) -> list[Any]:
-    """What a board has to have in common with the one for which weights were learned."""
+    """Return what weights depend on in a board: its places and their contents."""
     board = board_of(cls)
     return [] if board is None else [[list(place) for place in board.places], list(board.contents)]
 
 
 @functools.cache
 def _course(cls: Any) -> str:
-    """A digest of some random games by the rules of a position class: their positions and values.
+    """Return a digest of a few random games by a class's rules: their positions and values.
 
-    Which move is chosen depends on the numbers of all, not on the order in which rules make them.
+    The choice of a move depends on the numbers of all legal moves, not on their order.
     """
     digest = blake2b(digest_size=8)
     start = Game.of(cls).start()
@@ -153,7 +153,7 @@ def _course(cls: Any) -> str:
 
 
 def installed_file(cls: Any) -> Path | None:
-    """The place beside the game of a position class for its weights; None if it is in no file."""
+    """Return the path for a position class's weights, next to its game; None if it has no file."""
     module = module_of(cls)
     if not getattr(module, "__file__", None):
         return None
@@ -164,18 +164,18 @@ def installed_file(cls: Any) -> Path | None:
 
 
 def installed_weights(cls: Any) -> Path | None:
-    """The file of the weights that are installed for a position class; None if there are none."""
+    """Return the file of weights installed for a position class; None if there is none."""
     file = installed_file(cls)
     return file if file is not None and file.exists() else None
 
 
 def chosen_evaluation(cls: Any, chosen: AnyEvaluation) -> Evaluation | Optionality | Learned:
-    """The evaluation that a user means.
+    """Return the evaluation that a user chose.
 
-    None is what was learned for the game, if weights are installed, and else its ``evaluate``,
-    which is always ``"own"``.  A name that ends in ``.weights`` is a file of weights, and
-    ``my_file.py:centre`` a function in a file of the user's; all else is as
-    :func:`~cutnode.kernels.evaluation.evaluation_of` has it.
+    None stands for installed weights, or for the game's ``evaluate`` if there are none; ``"own"``
+    always is ``evaluate``.  A name that ends in ``.weights`` is a file of weights, and
+    ``my_file.py:centre`` is a function in a user's file.
+    :func:`~cutnode.kernels.evaluation.evaluation_of` handles all other names.
     """
     if chosen is None:
         file = installed_weights(cls)
@@ -191,7 +191,7 @@ def chosen_evaluation(cls: Any, chosen: AnyEvaluation) -> Evaluation | Optionali
 
 
 def evaluation_text(cls: Any, evaluation: Evaluation | Optionality | Learned) -> str:
-    """Return which evaluation a search of a position class uses, as people read it."""
+    """Describe the evaluation that a search of a position class uses."""
     if isinstance(evaluation, Learned):
         return f"weights of {evaluation.file}" if evaluation.file else "learned weights"
     if isinstance(evaluation, Optionality) and evaluation not in PRESETS.values():

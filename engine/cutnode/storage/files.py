@@ -21,7 +21,7 @@ _LONGEST_HEADER = 1 << 24
 
 
 def check_file(path: str | os.PathLike[str]) -> None:
-    """See before anything is measured that a file can be written."""
+    """Raise :class:`CutnodeError` if a file cannot be written, before anything is computed."""
     target = Path(path)
     if target.is_dir():
         raise CutnodeError(f"{path} cannot be written: it is a folder")
@@ -33,15 +33,15 @@ def check_file(path: str | os.PathLike[str]) -> None:
     if not folder.is_dir():
         raise CutnodeError(f"{path} cannot be written: there is no folder {str(folder)!r}")
     if not os.access(folder, os.W_OK):
-        raise CutnodeError(f"{path} cannot be written: {str(folder)!r} does not allow it")
+        raise CutnodeError(f"{path} cannot be written: no permission to write in {str(folder)!r}")
 
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file to write, which takes its place when all of it is written and on the disk.
+    """Open a file to write; it replaces the old one when all of it is on the disk.
 
-    Until then others see the old one, also if the process is killed.  A link stays, and the file
-    that it leads to is replaced.  Devices and pipes such as ``/dev/null`` are written as they are.
+    Until then others see the old file, even if the process is killed.  A link stays, and the file
+    that it leads to is replaced.  Devices such as ``/dev/null`` and pipes are written directly.
     """
     try:
         if _is_device(path):
@@ -57,7 +57,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
             mask = os.umask(0)
             os.umask(mask)
-            os.chmod(aside, 0o666 & ~mask)  # as any new file: others may read it
+            os.chmod(aside, 0o666 & ~mask)  # like any new file: others may read it
             os.replace(aside, target)
         except BaseException:
             os.unlink(aside)
@@ -67,7 +67,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _is_device(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path leads to what is no file and no folder, and so cannot be replaced."""
+    """Return whether a path is neither a file nor a folder, and so cannot be replaced."""
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
@@ -78,9 +78,9 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def decoded(data: bytes) -> str:
-    """Return the text of a file, with ``\\n`` at the ends of its lines.
+    """Return the text of a file, with ``\\n`` as the line ending.
 
-    It is read as UTF-8, or as UTF-16 if it begins with its mark; other text is Windows-1252.
+    It is read as UTF-8, or as UTF-16 if it begins with a byte order mark, or else as Windows-1252.
     """
     is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
@@ -97,12 +97,12 @@ def header(kind: bytes, about: Mapping[str, Any]) -> bytes:
 
 
 def read_header(file: BinaryIO, kind: bytes) -> dict[str, Any]:
-    """Read the header of a file; a :class:`ValueError` goes on after the file's name."""
+    """Read a file's header; the text of a :class:`ValueError` is to follow the file's name."""
     if _read(file, len(kind)) != kind:
-        raise ValueError(f"is no {kind.decode().strip()}")
+        raise ValueError(f"is not a {kind.decode().strip()}")
     numbers = _read(file, _NUMBERS.size)
     if len(numbers) < _NUMBERS.size:
-        raise ValueError("is cut off in its header")
+        raise ValueError("is truncated in its header")
     length, check = _NUMBERS.unpack(numbers)
     text = _read(file, min(length, _LONGEST_HEADER))
     if len(text) != length or zlib.crc32(text) != check:

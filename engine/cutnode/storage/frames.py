@@ -13,13 +13,13 @@ from cutnode.contract.extras import extra
 from cutnode.storage.parquet import pyarrow_modules
 
 MOST_ROWS = 20
-"""Rows that a notebook shows."""
+"""The most rows that a notebook shows."""
 
 
 class Tabular(ABC):
-    """A table: columns of equal length, with a name each.
+    """A table: named columns of equal length.
 
-    Programs that read Arrow, such as polars and DuckDB, take one as it is.
+    Programs that read Arrow, such as polars and DuckDB, accept it directly.
     """
 
     __slots__ = ()
@@ -38,7 +38,7 @@ class Tabular(ABC):
         return extra("pandas", "pandas", "data frames need").DataFrame(self.to_columns())
 
     def to_csv(self) -> str:
-        """Return the rows as CSV below a line of names."""
+        """Return the rows as CSV, below a line of column names."""
         columns = self.to_columns()
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
@@ -64,11 +64,11 @@ class Tabular(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Rows(Tabular):
-    """A table of rows, each with values by their names; a row need not have all of them."""
+    """A table of rows, each a dictionary of values by column; a row may lack some columns."""
 
     rows: list[dict[str, Any]]
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """Return the columns in the order in which rows first have them."""
+        """Return the columns in the order of their first appearance in the rows."""
         names = dict.fromkeys(name for row in self.rows for name in row)
         return {name: [row.get(name) for row in self.rows] for name in names}

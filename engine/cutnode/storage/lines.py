@@ -1,4 +1,4 @@
-"""Files of positions: one in each line, in the notation of a game."""
+"""Files of positions: one on each line, in the notation of a game."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def positions_in(
 ) -> Iterator[tuple[str, Any]]:
     """Yield each position with its text.
 
-    Blank lines and lines that begin with ``#`` are skipped, and so is what follows a ``;``, unless
-    the game says by ``SEMICOLONS`` that it reads it.
-    :class:`PositionError` says what is wrong in which line of *source*, unless *skipped* is a list:
-    then lines that cannot be read are left out, and what is wrong with them is added to it.  What
-    was read in another way than it is written is told in one note, after the last position.
+    Blank lines and lines that begin with ``#`` are skipped, and so is the text after a ``;``,
+    unless the game declares ``SEMICOLONS``.  A :class:`PositionError` names the first bad line of
+    *source* and what is wrong with it.  If *skipped* is a list, bad lines are skipped instead, and
+    these messages are added to the list.  If some positions were not read as written, one note
+    after the last position says so.
     """
     notes: dict[int, str] = {}
     found, whole = False, getattr(game.module, "SEMICOLONS", False)
@@ -32,7 +32,7 @@ def positions_in(
             with notes_to(partial(notes.setdefault, number)):
                 position = game.parse(line if whole else text)
         except CutnodeError as error:
-            if text.startswith("#"):  # in some games that is how a position begins
+            if text.startswith("#"):  # a comment, as no position of the game could be read from it
                 continue
             message = f"{source}, line {number}: {error}"
             if skipped is None:

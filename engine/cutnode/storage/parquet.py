@@ -1,4 +1,4 @@
-"""Arrow and its Parquet files, which need pyarrow."""
+"""Arrow and Parquet, which need pyarrow."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from cutnode.contract.extras import extra
 
 
 def pyarrow_modules(otherwise: str = "") -> tuple[Any, Any]:
-    """Return ``pyarrow`` and ``pyarrow.parquet``; :class:`CutnodeError` if they are not there.
+    """Return ``pyarrow`` and ``pyarrow.parquet``; :class:`CutnodeError` if they are not installed.
 
-    *otherwise* is what the error says one can do without them.
+    *otherwise* is appended to that error, to say what can be done without them.
     """
     try:
         parquet = extra("pyarrow.parquet", "parquet", "Arrow and Parquet need")

@@ -1,6 +1,6 @@
-"""Transposition tables as Python owns them: their memory, their files, and their owners.
+"""Transposition tables in Python: their memory, their files, and their owners.
 
-:mod:`cutnode.kernels.table` describes the layout of entries in the memory.
+:mod:`cutnode.kernels.table` describes the layout of entries in memory.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ TABLE_KIND = b"cutnode table\n"
 class Table(Unpickled):
     """A transposition table of a given size in MiB, to share between searches.
 
-    The memory is reserved at once and touched as searches need it.  *words* is memory to take
-    instead: zeroed, or a table's, just as large, and from the beginning of a cache line on.
-    :class:`TableError` if the size is not a positive number or memory is short.
+    The memory is reserved at once and touched as searches need it.  *words* is memory to use
+    instead: zeroed or a table's, of the same size, and aligned to a cache line.
+    :class:`TableError` if the size is not positive or memory is short.
     """
 
     def __init__(self, megabytes: int = 256, *, words: np.ndarray | None = None):
         megabytes = require_integer(megabytes, "the size of a table in MiB")
         if megabytes < 1:
-            raise TableError(f"a table needs at least 1 MiB, not {megabytes}")
+            raise TableError(f"a table needs at least 1 MiB, got {megabytes}")
         room = available_megabytes()
         if room is not None and megabytes > room:
             raise TableError(
@@ -52,21 +52,21 @@ class Table(Unpickled):
         self.megabytes = megabytes
         self.entry_words = ENTRY_WORDS
         self.in_use = threading.Lock()
-        """Held by the engine or function that searches with this table: one at a time."""
+        """The lock that a search with this table holds: only one search at a time."""
         self.owner: type | None = None
-        """The class of the positions that are kept."""
+        """The class of the stored positions."""
         self.margins: dict[int, tuple[int, int]] | None = None
-        """How clearly lines were decided in searches by proof numbers, for each target: the least
-        value of those that reached it, and the most of the others.  None: nobody knows."""
+        """How clearly proof-number searches decided lines, by target: the least value of lines
+        that reached it, and the greatest value of the others.  None if unknown."""
         self.forget()
 
     @property
     def buckets(self) -> int:
-        """The buckets that the memory has room for."""
+        """The number of buckets that fit into the memory."""
         return (len(self.words) - HEADER_WORDS) // BUCKET_WORDS
 
     def forget(self) -> None:
-        """Let the next search find nothing that is stored so far.  Takes no time."""
+        """Hide all that is stored from the next search, in constant time."""
         self.words[COLD] = 1
         self.margins = {}
 
@@ -74,28 +74,30 @@ class Table(Unpickled):
     def held(self) -> Iterator[None]:
         """Hold the table for one search; :class:`CutnodeError` if another has it."""
         if not self.in_use.acquire(blocking=False):
-            raise CutnodeError("another search uses this table: wait for its end, or use another")
+            raise CutnodeError(
+                "another search uses this table: wait until it ends, or use another table"
+            )
         try:
             yield
         finally:
             self.in_use.release()
 
     def claim(self, cls: type, entry_words: int = ENTRY_WORDS) -> None:
-        """Forget all if what is stored is of another class of positions, with other keys."""
+        """Claim the table for a class of positions; forget entries of another, with other keys."""
         self.lay_out(entry_words)
         if self.owner not in (None, cls):
             self.forget()
         self.owner = cls
 
     def lay_out(self, entry_words: int) -> None:
-        """Clear what is in use if entries had another number of words until now."""
+        """Clear the region in use if the number of words of an entry changes."""
         if entry_words != self.entry_words:
             self.words[HEADER_WORDS : HEADER_WORDS + int(self.words[HIGHEST]) * BUCKET_WORDS] = 0
             self.entry_words = entry_words
             self.forget()
 
     def fill(self, sample: int = 64) -> float:
-        """Return the share of entries in use by this generation, estimated by a sample."""
+        """Return the share of entries in use by this generation, estimated from a sample."""
         header = self.words[:BUCKET_WORDS].tolist()
         buckets = min(sample, header[BUCKETS])
         entries = self.words[HEADER_WORDS : HEADER_WORDS + buckets * BUCKET_WORDS]
@@ -104,14 +106,14 @@ class Table(Unpickled):
         return float(used / max(data.size, 1) * header[BUCKETS] / self.buckets)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to a file, which takes its place when all of it is written.
+        """Write the table to a file, which appears only when all of it is written.
 
-        Not while a search uses it.  :class:`GameError` if the rules by which it was filled are
+        No search may use the table meanwhile.  :class:`GameError` if the rules that filled it are
         not in a file, :class:`CutnodeError` if the file cannot be written.
         """
         words = self.words[: HEADER_WORDS + int(self.words[BUCKETS]) * BUCKET_WORDS]
         front = words[:BUCKET_WORDS].copy()
-        front[HIGHEST] = front[BUCKETS]  # what earlier generations left behind it is not kept
+        front[HIGHEST] = front[BUCKETS]  # leftovers of earlier generations beyond it are not saved
         about = {
             **({} if self.owner is None else identity(self.owner)),
             "megabytes": self.megabytes,
@@ -121,11 +123,11 @@ class Table(Unpickled):
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, map: bool = True) -> Table:
-        """Load a table that was saved: searches go on with it as they would have done before.
+        """Load a saved table; searches continue with it as if it had never left memory.
 
-        *map*: a table that was in use as a whole is not read but mapped, and parts that are
-        written to are copied.  :class:`TableError` if the file is no table, is damaged, or is
-        about a game that is not loaded or has other rules now.
+        With *map*, a table that was wholly in use is mapped copy-on-write instead of read.
+        :class:`TableError` if the file is not a table, is damaged, or is about a game that is not
+        loaded or has other rules now.
         """
         about, arrays = read_arrays(path, TABLE_KIND, TableError, map=True)
         megabytes = about["megabytes"]
@@ -148,14 +150,14 @@ class Table(Unpickled):
 
 @contextlib.contextmanager
 def holding(table: Table | int) -> Iterator[Table]:
-    """Hold a table for one search: the given one, or a new one of so many MiB."""
+    """Hold a table for one search: the given one, or a new one of the given size in MiB."""
     table = table if isinstance(table, Table) else Table(table)
     with table.held():
         yield table
 
 
 def new_words(megabytes: int) -> np.ndarray:
-    """Return memory for a table: zeros, which begin with a cache line."""
+    """Return zeroed memory for a table, aligned to a cache line."""
     try:
         words = np.zeros((megabytes << 17) + BUCKET_WORDS, np.uint64)
     except MemoryError:
@@ -165,7 +167,7 @@ def new_words(megabytes: int) -> np.ndarray:
 
 
 def available_megabytes() -> int | None:
-    """Return the memory that can be had without swapping, in MiB; None where it is unknown."""
+    """Return the memory available without swapping, in MiB; None if unknown."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):

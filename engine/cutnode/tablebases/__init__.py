@@ -1,7 +1,7 @@
-"""Tablebases: all positions of a game solved, loops and dice included, and kept in files.
+"""Tablebases: every position of a game, solved and stored in files; cycles and dice are allowed.
 
-``build_tablebase`` solves a game layer by layer and keeps the results in a folder,
-``Tablebase.open`` looks positions up there::
+``build_tablebase`` solves a game layer by layer and writes the results to a folder;
+``Tablebase.open`` opens that folder to look positions up::
 
     from cutnode import load_game
     from cutnode.tablebases import Tablebase, build_tablebase
@@ -11,8 +11,8 @@
     with_values = Tablebase.open("tictactoe.tablebase")
     with_values.entry(game.parse("12"))         # Entry(value=1, distance=5)
 
-What a game says so that its positions can be numbered and split into layers is the last group of
-:mod:`cutnode.contract.verbs`.
+The last group of :mod:`cutnode.contract.verbs` lists what a game defines to number its positions
+and to split them into layers.
 """
 
 from __future__ import annotations

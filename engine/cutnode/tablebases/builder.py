@@ -1,7 +1,7 @@
-"""Solving layers and keeping them in a folder, by one process or by several that share the folder.
+"""Solving layers and writing them to a folder, from one process or from several that share it.
 
-Whoever solves a layer writes its file, complete or not at all, so the files that are there are all
-that processes have to know of each other.
+The process that solves a layer writes its file, complete or not at all, so processes need to know
+nothing of each other but the files that exist.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from typing import Any
 from cutnode.contract.dispatch import defines
 from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.tablebases.files import Folder
+from cutnode.tablebases.layer_tables import Directory, LayerTable, kind_of
 from cutnode.tablebases.solving import LayerWork, Settings
 from cutnode.tablebases.spaces import Space, StoppedError, indexed
-from cutnode.tablebases.tables import Directory, LayerTable, kind_of
 
 SAVE_SECONDS = 120.0
-"""What is known of a layer is saved so often, or as seldom as the saving takes a twentieth."""
+"""Seconds between saves of an unfinished layer, or more: saving takes at most a twentieth of
+the time."""
 
 
 class LayerBuilder:
-    """Solves layers of a *space*, and keeps them in a folder.
+    """Solves layers of a *space* and writes them to a folder.
 
-    *look* is called now and then with the work on a layer.
+    *look* is called from time to time with the work on the current layer.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class LayerBuilder:
         settings: Settings,
         stops: Sequence[threading.Event] = (),
     ) -> LayerBuilder:
-        """Return a builder in a folder, which has the positions if they had to be enumerated.
+        """Return a builder for a folder; if the game has no indices, its positions must be there.
 
         *example* is any position of the game.
         """
@@ -64,7 +65,7 @@ class LayerBuilder:
         return cls(folder, known[1], settings, stops)
 
     def load(self) -> None:
-        """Take the layers that are in the folder, and were not a moment ago."""
+        """Load the layers that have appeared in the folder since the last call."""
         for number in self.folder.solved:
             if number in self.directory.layers:
                 continue
@@ -73,28 +74,28 @@ class LayerBuilder:
                 if about.get(name) != value:
                     raise CutnodeError(
                         f"{self.folder.path} has a tablebase with {name} {about.get(name)}, not "
-                        f"{value}: build into another folder"
+                        f"{value}: build in another folder"
                     )
             wanted = self.settings.tolerance
             if wanted is not None and table.error > wanted:
                 raise CutnodeError(
                     f"{self.folder.path} has values with an error of up to {table.error:.3g}, more "
-                    f"than the tolerance of {wanted:.3g}: build into another folder"
+                    f"than the tolerance of {wanted:.3g}: build in another folder"
                 )
             self.directory.add(table)
 
     def solve(self, number: int) -> LayerTable:
-        """Solve a layer and keep it; what is known of it is saved now and then.
+        """Solve a layer and write it to the folder, saving unfinished work from time to time.
 
-        :class:`MissingLayerError` if it leads to one that is not solved; :class:`StoppedError`.
+        :class:`MissingLayerError` if it leads to an unsolved layer; :class:`StoppedError`.
         """
         return self.keep(self._solved(number))
 
     def keep(self, table: LayerTable) -> LayerTable:
-        """Write a layer, and return it as it is in the folder."""
+        """Write a layer to the folder, and return it as loaded from there."""
         self.folder.save(self.cls, table, self.about)
         number = table.number
-        del table  # the pages of the file take the place of its memory
+        del table  # free its memory: from here on, the mapped file is used instead
         return self.folder.load(number, self.cls)[2]
 
     def work(self, number: int) -> LayerWork:

@@ -1,4 +1,4 @@
-"""Building a tablebase in a folder: layer by layer, so that it goes on wherever it was ended."""
+"""Building a tablebase in a folder, layer by layer, so that an interrupted build can resume."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from cutnode.contract.messages import position_text
 from cutnode.contract.positions import coerce
 from cutnode.tablebases.builder import LayerBuilder
 from cutnode.tablebases.files import Folder
+from cutnode.tablebases.layer_tables import CHANCES, LayerTable, kind_of
 from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import Space, StoppedError, enumerated, indexed
-from cutnode.tablebases.tables import CHANCES, LayerTable, kind_of
 
 BYTES_OF_POSITION = 40
-"""Of memory, for each position that is enumerated: its key, its fields and its place."""
+"""Bytes of memory for each enumerated position: its key, its fields and its slot."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildProgress:
-    """How far a build has come."""
+    """The progress of a build."""
 
     layer: str
-    """The name of the layer that is solved."""
+    """The name of the layer being solved."""
     step: str
-    """What is done there now."""
+    """The current step of that layer."""
     part: float
-    """How much of this step is done, 0 to 1."""
+    """The finished fraction of this step, 0 to 1."""
     solved: int
-    """Indices of all solved layers."""
+    """The number of indices in all solved layers."""
     total: int
-    """Indices of all layers that are wanted, as far as that is known."""
+    """The number of indices in all layers to solve, as far as they are known."""
     seconds: float
     left: float | None
-    """Seconds that the rest takes at the rate of the layers solved so far; None if unknown."""
+    """Estimated seconds left, at the rate of the layers solved so far; None if unknown."""
 
 
 def compress_tablebase(folder: str | os.PathLike[str]) -> int:
-    """Compress the layers of a tablebase for which it pays, and return the bytes that it saves.
+    """Compress the layers of a tablebase that shrink enough, and return the bytes saved.
 
-    Then it takes memory, since files are not mapped.  What ends this half-way leaves each layer as
-    it was, or compressed.
+    A compressed layer is expanded in memory when the tablebase is opened; it cannot be mapped.  An
+    interrupted call leaves each layer either unchanged or compressed.
     """
     place = Folder(folder)
     place.require()
@@ -65,13 +65,15 @@ class LayerJob:
     builder: LayerBuilder
     root: Any
     wanted: set[int]
-    """The layers, solved ones among them; those that are found to be needed join them."""
+    """The layers to solve, including solved ones; layers found to be needed are added."""
     report: Callable[[str, str, float], None]
-    """To be called now and then: a layer's name, what is done there, and how much of that."""
+    """A function to call from time to time with a layer's name, its step and the step's
+    finished fraction."""
 
 
 Elsewhere = Callable[[LayerJob], str]
-"""Other machines: they do a job, and return why that ended: "done", or it was ended early."""
+"""A function that does a job on other machines and returns why it ended: "done", or the reason
+why it stopped early."""
 
 
 def build_tablebase(
@@ -85,15 +87,16 @@ def build_tablebase(
     progress: Callable[[BuildProgress], None] | None = None,
     elsewhere: Elsewhere | None = None,
 ) -> str:
-    """Solve a game's positions and keep them in a folder; return why that ended.
+    """Solve a game's positions, write them to a folder, and return why the build ended.
 
-    It is done, or was stopped or interrupted: then the same call goes on.  Of a game with indices
-    those layers are solved to which *root* leads, or the *layers* with these names and all
-    that they lead to, or all up to the one that *through* names.  Of other games all positions that
-    can be reached from *root*.  *progress* is called now and then.  *elsewhere* solves layers in
-    place of threads here: a cluster does so.
+    It ended because it is done, or because it was stopped or interrupted; the same call then
+    resumes it.  If the game has indices, this solves the layers that *root* leads to, or the
+    *layers* with these names and all layers that they lead to, or all layers up to the one named
+    *through*.  Otherwise it solves all positions that can be reached from *root*.  *progress* is
+    called from time to time.  *elsewhere* solves the layers in place of local threads, on a
+    cluster for example.
 
-    :class:`CutnodeError` if there is too little room, the folder is another tablebase's, or
+    :class:`CutnodeError` if there is too little room, the folder has another tablebase, or
     another process writes there; :class:`GameError` if the game breaks the contract.
     """
     settings = settings or Settings()
@@ -107,7 +110,7 @@ def build_tablebase(
 
 
 class _Build:
-    """A tablebase that is being built."""
+    """The build of a tablebase."""
 
     def __init__(
         self,
@@ -125,7 +128,7 @@ class _Build:
         self._wanted: set[int] = set()
 
     def run(self, layers: Sequence[str], through: str | None, elsewhere: Elsewhere | None) -> str:
-        """Solve what is wanted and is not there yet; return why that ended."""
+        """Solve the wanted layers that do not exist yet; return why the build ended."""
         self.space = space = self._find_space()
         self.builder = LayerBuilder(self.folder, space, self.settings, self.stops, self._tell)
         self.directory = self.builder.directory
@@ -141,7 +144,7 @@ class _Build:
             return indexed(self.root)
         if is_plain(self.cls):
             raise GameError(
-                f"{game_name(self.cls)} is plain Python: a tablebase in a folder is of compiled "
+                f"{game_name(self.cls)} is plain Python: a tablebase in a folder needs compiled "
                 f"rules, so add types and @compiled"
             )
         root = position_text(self.root)
@@ -151,7 +154,7 @@ class _Build:
             if about.get("root") != root:
                 raise CutnodeError(
                     f"{self.folder.path} has a tablebase that begins at {about.get('root')!r}, not "
-                    f"at {root!r}: build into another folder"
+                    f"at {root!r}: build in another folder"
                 )
             return space
         most = self.settings.memory // BYTES_OF_POSITION
@@ -175,12 +178,12 @@ class _Build:
         return range(first + 1) if kind_of(self.cls) == CHANCES else [first]
 
     def _solve(self, number: int) -> LayerTable:
-        """Solve a layer and keep it."""
+        """Solve a layer and write it to the folder."""
         self._wanted.add(number)
         return self.builder.solve(number)
 
     def _tell(self, work: LayerWork) -> None:
-        """Report how far the build has come."""
+        """Report the progress of the build."""
         if self.progress is not None:
             self._report(self.space.names[work.number], *work.step())
 

@@ -1,23 +1,23 @@
 """Games of chance: the expected value of each position of a layer, by value iteration.
 
-The values of a layer are computed again and again from each other (Gauss-Seidel sweeps), until they
-hardly change.  A sweep notes the best moves, where they stay in the layer; between two such sweeps
-values are computed as if these were the best, many times, since that takes a tenth of the time
-(modified policy iteration).  Every few sweeps the part of the change that shrinks the slowest is
-added at once as the sum of its geometric series (Aitken).  None of that proves anything.
+Sweeps recompute the values of a layer from each other (Gauss-Seidel) until they hardly change.  A
+sweep notes the best moves that stay in the layer.  Between two full sweeps, many cheap ones compute
+the values as if these moves were best, in a tenth of the time (modified policy iteration).  Every
+few sweeps, the component of the change that shrinks most slowly is summed as a geometric series and
+added at once (Aitken).  None of this proves anything.
 
-Then it is proven: lower and upper bounds, at first the values minus and plus a tolerance, are
-computed from each other.  If after some sweeps every lower bound is higher than it was, and every
-upper one lower, then the value lies between them: suppose it is further above an upper bound than
-above any other, by *m*; bounds that are greater by *m* everywhere would hold, and computing them
-anew makes that one smaller than the value, while a value is its own backup.  So the bounds hold for
-any game, and also show that play which goes on forever does not matter.  Where that fails, bounds
-are computed from the limits of all values on, which always holds and takes longer (interval
-iteration).
+The proof follows.  Lower and upper bounds start as the values minus and plus a tolerance, and
+sweeps compute them from each other.  If after some sweeps every lower bound has risen and every
+upper bound has fallen, the true values lie between them.  For suppose that a value exceeds its
+upper bound by *m*, the largest excess of all.  Bounds raised by *m* everywhere would hold, but
+backing them up gives this position a bound below its value, although a value is its own backup.  So
+the bounds hold for any game, and also show that infinite play does not matter.  If this test fails,
+the bounds start from the limits of all values instead, which always works but takes longer
+(interval iteration).
 
 Sources: L. Shapley, "Stochastic games" (1953); M. Puterman and M. Shin, "Modified policy iteration
 algorithms for discounted Markov decision problems" (1978); S. Haddad and B. Monmege, "Interval
-iteration algorithm for MDPs and IMDPs" (2018); that a guess is checked by computing it once more,
+iteration algorithm for MDPs and IMDPs" (2018); for checking a guess by one more computation,
 A. Hartmanns and B. Kaminski, "Optimistic value iteration" (2020); A. Aitken, "On Bernoulli's
 numerical solution of algebraic equations" (1926).
 """
@@ -36,42 +36,43 @@ from cutnode.contract.errors import GameError
 from cutnode.contract.verbs import chance, outcome
 from cutnode.kernels.layer_iteration import MOST_SLOTS, NO_EDGE, Choices, sweep, sweep_choices
 from cutnode.kernels.retrograde import MISSING
+from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.retrograde import MissingLayerError
 from cutnode.tablebases.scratch import Scratch, parts
 from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.tables import Directory
 from cutnode.tablebases.threads import LayerThreads
 
 EXTRAPOLATE = 6
 """Sweeps between two additions of a geometric series."""
 
 MOST_RATIO = 0.97
-"""Of a series that is summed."""
+"""The largest ratio of a geometric series that is summed."""
 
 PROOF_SWEEPS = 20
-"""Bounds are computed so often, before it is given up that all of them get better."""
+"""The most sweeps over the bounds before the attempt to tighten all of them is given up."""
 
 CALM = 1 / 40
-"""Values change by no more than this part of the tolerance before they are proven."""
+"""The largest change of a value before a proof is tried, as a fraction of the tolerance."""
 
 CHEAP_SWEEPS = 60
-"""At most so many between two sweeps over all moves,"""
+"""The most sweeps over noted moves between two sweeps over all moves."""
 
 CALMER = 1 / 100
-"""and not more than until values change by this part of what they changed in the last of these."""
+"""The largest change at which such cheap sweeps end, as a fraction of the largest change in the
+last full sweep."""
 
 MOST_INDICES = 1 << 31
-"""Edges name indices below that."""
+"""The limit of an index that an edge can name."""
 
 MOST_PATIENCE = 60
-"""Sweeps in which values do not get calmer, after which iterating is given up."""
+"""Sweeps without a new smallest change after which iteration ends."""
 
 NOTHING = np.zeros(0)
 NO_CHOICES = Choices(np.zeros(0, np.uint32), np.zeros(0))
 
 
 class ChanceLayer:
-    """The iteration of a layer: ``values`` and the ``error`` that they have at most."""
+    """Value iteration in a layer: its ``values``, and the ``error`` that bounds theirs."""
 
     def __init__(
         self,
@@ -89,29 +90,29 @@ class ChanceLayer:
         self.values, self._changes = scratch.zeros(size, float), scratch.zeros(size, float)
         self._scratch = scratch
         self.memory = scratch.memory
-        """Bytes that are left for the best moves."""
+        """Bytes left for the best moves."""
         self.sweeps = 0
-        """Of values, and of bounds twice."""
+        """Sweeps so far; the two bounds count as one each."""
         self.error = max((table.error for table in directory.layers.values()), default=0.0)
-        """Of the layers before, which it adds to."""
+        """The largest error of earlier layers, to which this layer's own is added."""
         self._limit = value_limit(space.cls)
 
     @property
     def step(self) -> str:
-        """What is done now."""
+        """The current step."""
         return f"sweep {self.sweeps + 1}"
 
     def state(self) -> tuple[dict[str, Any], Any]:
-        """Return the number of sweeps, and the values as they are."""
+        """Return the number of sweeps and the current values."""
         return {"sweeps": self.sweeps}, self.values
 
     def restore(self, numbers: dict[str, Any], values: Any) -> None:
-        """Go on from a state."""
+        """Resume from a state."""
         self.values[:] = values
         self.sweeps = int(numbers["sweeps"])
 
     def solve(self, pause: Callable[[], None] | None = None) -> None:
-        """Find all values, within the tolerance more than the error of earlier layers.
+        """Find all values, to within the tolerance plus the error of earlier layers.
 
         *pause* is called between sweeps.
         """
@@ -127,7 +128,7 @@ class ChanceLayer:
     def _sweep(
         self, own: Any, other: Any, changes: Any, side: float, choices: Choices
     ) -> dict[str, float]:
-        """Compute *own* once; return the sums over the threads, and the largest change."""
+        """Recompute *own* once; return the sums over the threads and the largest change."""
         threads, space = self.threads, self.space
         self._clear(side)
         threads.run(sweep, self.tables, space.words, None, own, other, changes, choices, space.room)
@@ -149,7 +150,7 @@ class ChanceLayer:
         return {**sums, "largest": float(max(each("largest")))}
 
     def _iterate(self, calm: float, pause: Callable[[], None] | None) -> None:
-        """Sweep until no value changes by more than *calm*, or they do not get calmer."""
+        """Sweep until no value changes by more than *calm*, or the changes stop shrinking."""
         changes = self._changes
         changes[:] = 0
         choices = self._room_for_choices()
@@ -173,7 +174,7 @@ class ChanceLayer:
                 pause()
 
     def _room_for_choices(self) -> Choices:
-        """Return room for the best moves, as many as outcomes of chance; none if it is too much."""
+        """Return room for one best move per outcome of chance; none if it takes too much memory."""
         size = len(self.values)
         if size == 0:
             return NO_CHOICES
@@ -186,7 +187,10 @@ class ChanceLayer:
         return Choices(np.full(size * slots, NO_EDGE, np.uint32), np.zeros(size))
 
     def _follow(self, choices: Choices, changes: Any, calm: float) -> None:
-        """Compute values as if the noted moves were best, until they change by *calm* at most."""
+        """Compute values as if the noted moves were best, until none changes by more than *calm*.
+
+        It ends after ``CHEAP_SWEEPS`` in any case.
+        """
         odds = np.max([memory.words["odds"] for memory in self.threads.memories], axis=0)
         for memory in self.threads.memories:
             memory.words["odds"][:] = odds
@@ -202,7 +206,7 @@ class ChanceLayer:
         changes[:] = 0
 
     def _extrapolate(self, found: dict[str, float], changes: Any, since: int, least: float) -> int:
-        """Add what later changes sum up to, now and then; return the sweeps since that was done."""
+        """Add the sum of all later changes every few sweeps; return the sweeps since the last."""
         ratio = found["product"] / found["square"] if found["square"] else 0.0
         if since < EXTRAPOLATE or not 0 < ratio < MOST_RATIO or found["largest"] <= least:
             return since
@@ -213,11 +217,11 @@ class ChanceLayer:
 
     @functools.cached_property
     def _bounds(self) -> tuple[Any, Any]:
-        """Room for lower and upper bounds: where changes were, and moves, which are not needed."""
+        """Room for lower and upper bounds; the lower ones reuse the array of changes."""
         return self._changes, self._scratch.zeros(len(self.values), float)
 
     def _prove(self, margin: float) -> bool:
-        """Return whether the values are shown to be within a margin of the truth."""
+        """Return whether the values are proven to be within a margin of the truth."""
         low, high = self._bounds
         np.subtract(self.values, margin, out=low)
         np.add(self.values, margin, out=high)
@@ -232,19 +236,19 @@ class ChanceLayer:
     def _all_closer(self, low: Any, high: Any, margin: float) -> bool:
         for part in parts(len(low)):
             values = self.values[part]
-            # Of indices that are no position's, values are not numbers: nothing is worse there.
+            # Indices without a position hold NaN, so both comparisons are false there.
             if ((low[part] <= values - margin) | (high[part] >= values + margin)).any():
                 return False
         return True
 
     def _take(self, low: Any, high: Any) -> None:
-        """Take bounds that hold: the value is between them."""
+        """Take the middle of bounds that hold."""
         self.error = _widest(low, high) / 2
         np.add(low, high, out=self.values)
         self.values /= 2
 
     def _bound(self, margin: float) -> None:
-        """Narrow bounds from the limits of values on."""
+        """Narrow bounds that start at the limits of values."""
         low, high = self._bounds
         low[:], high[:] = -self._limit, self._limit
         while True:
@@ -256,7 +260,7 @@ class ChanceLayer:
                 return
 
     def complaint(self, number: int) -> str:
-        """Say where play leads out of the layers."""
+        """Return the message for a position from which play leaves the layers."""
         return (
             f"from index {number:,} of layer {self.space.names[self.number]} play leads to a later "
             f"layer, or to a position without an index whose moves do"

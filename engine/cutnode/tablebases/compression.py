@@ -1,4 +1,4 @@
-"""Compressed symbols of a layer, for keeping and sending a tablebase: Zstandard, in frames."""
+"""Compression of a layer's symbols, to store or send a tablebase: Zstandard, in frames."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from cutnode.contract.extras import extra
 
 FRAME = 1 << 20
-"""Bytes that are compressed at a time."""
+"""Bytes compressed at a time."""
 
 LEVEL = 9
 
 LEAST_SAVED = 1 / 8
-"""Of the bytes; else symbols stay as they are, and can be mapped into memory."""
+"""The least fraction of bytes to save; otherwise symbols stay uncompressed and can be mapped."""
 
 
 def _zstandard() -> Any:
@@ -28,7 +28,7 @@ def _frames(words: Any) -> Iterator[Any]:
 
 
 def compressed(words: Any) -> tuple[Any, Any] | None:
-    """Return the bytes of words compressed, and how many a frame has; None if it does not pay."""
+    """Return words as compressed bytes, and the size of each frame; None if it saves too little."""
     compressor = _zstandard().ZstdCompressor(level=LEVEL)
     frames = [compressor.compress(frame) for frame in _frames(words)]
     sizes = np.array([len(frame) for frame in frames], np.int64)
@@ -38,7 +38,7 @@ def compressed(words: Any) -> tuple[Any, Any] | None:
 
 
 def expanded(packed: Any, sizes: Any, count: int) -> Any:
-    """Return the words, so many; :class:`ValueError` if these are others."""
+    """Return *count* words from compressed frames; :class:`ValueError` if the sizes do not fit."""
     decompressor = _zstandard().ZstdDecompressor()
     words = np.zeros(count, np.uint64)
     first = 0

@@ -1,13 +1,15 @@
 """The files of a tablebase: one for each layer, in a folder that one build at a time writes.
 
-A layer's file appears when the layer is solved, complete or not at all, so those that are there are
-the journal of a build.  Of a layer that takes long, what is known is saved now and then, in a file
-that goes when the layer is done.  All are files of arrays (:mod:`cutnode.storage.arrays`): with a
-checksum for each MiB, a digest of the rules, and mapped into memory where they are read.  Where
-several processes solve a layer, what each found in a pass is a file, too, until the layer is done.
-The header of a layer holds what its symbols are, how many positions are won, drawn and lost, and
-its error; its arrays are the packed ``symbols`` and their ``meanings``.  Where the symbols are
-compressed, ``frames`` says how; then they are not mapped, but expanded in memory.
+A layer's file appears when the layer is solved, complete or not at all, so the existing files are
+the journal of a build.  The unfinished work on a slow layer is saved from time to time, in a file
+that is deleted when the layer is done.  When several processes solve a layer, each writes what it
+found in a pass to a file, which is also deleted when the layer is done.
+
+All are files of arrays (:mod:`cutnode.storage.arrays`): they have a checksum for each MiB and a
+digest of the rules, and are mapped into memory to read them.  The header of a layer describes its
+symbols and holds its error and the numbers of won, drawn and lost positions; its arrays are the
+packed ``symbols`` and their ``meanings``.  If the symbols are compressed, ``frames`` holds the
+sizes of the frames, and the symbols are expanded in memory instead of mapped.
 """
 
 from __future__ import annotations
@@ -26,18 +28,18 @@ from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import CutnodeError
 from cutnode.storage.arrays import class_in, identity, read_arrays, write_arrays
 from cutnode.tablebases.compression import compressed, expanded
+from cutnode.tablebases.layer_tables import LayerTable
 from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.tables import LayerTable
 
 LAYER_KIND = b"cutnode tablebase layer\n"
 SHARE_KIND = b"cutnode tablebase share\n"
 PARTIAL_KIND = b"cutnode tablebase partial layer\n"
 KEYS_KIND = b"cutnode tablebase keys\n"
 FORMAT = 1
-"""Of the files: what symbols mean, and codes."""
+"""The version of the files: the meaning of symbols and codes."""
 
 NO_MODULES = ()
-"""Of the engine, that the digest of the rules is made of: entries depend on the game alone."""
+"""The engine's modules in the digest of the rules: none, as entries depend on the game alone."""
 
 LAYER_FILE = re.compile(r"layer-(\d+)\.tb")
 
@@ -65,7 +67,7 @@ class Folder:
         with file:
             if not lock(file):
                 raise CutnodeError(f"another process is building the tablebase in {self.path}")
-            for left in self.path.glob(".writing-*"):  # of a process that was killed
+            for left in self.path.glob(".writing-*"):  # by a process that was killed
                 left.unlink(missing_ok=True)
             for number in self.solved:
                 self._forget_work(number)
@@ -73,14 +75,14 @@ class Folder:
 
     @property
     def solved(self) -> list[int]:
-        """The layers that are there."""
+        """The numbers of the solved layers."""
         matches = (LAYER_FILE.fullmatch(path.name) for path in self.path.glob("layer-*.tb"))
         return sorted(int(match[1]) for match in matches if match)
 
     def require(self) -> None:
         """:class:`CutnodeError` if there is no tablebase."""
         if not self.path.is_dir():
-            raise CutnodeError(f"there is no tablebase in {self.path}: it is no folder")
+            raise CutnodeError(f"there is no tablebase in {self.path}: it is not a folder")
         if not self.solved:
             raise CutnodeError(
                 f"there is no tablebase in {self.path}: it has no solved layer (no layer-*.tb)"
@@ -89,18 +91,18 @@ class Folder:
     # Layers
 
     def save(self, cls: Any, table: LayerTable, about: Mapping[str, Any]) -> None:
-        """Write a solved layer; what was kept of it while it was solved goes."""
+        """Write a solved layer, and delete its unfinished work."""
         arrays = {"symbols": table.symbols, "meanings": table.meanings}
         self._write(cls, table, about, arrays)
         self._forget_work(table.number)
 
     def _forget_work(self, number: int) -> None:
-        """Delete what was kept of a layer while it was solved."""
+        """Delete the files of a layer's unfinished work."""
         for path in self._partial(number), *self.path.glob(f"layer-{number:04}.pass-*"):
             path.unlink(missing_ok=True)
 
     def compress(self, cls: Any, number: int, about: Mapping[str, Any]) -> int:
-        """Compress the symbols of a layer, if they are not and it pays; return the bytes saved."""
+        """Compress the symbols of a layer if that saves enough; return the bytes saved, or 0."""
         _, arrays = read_arrays(self._layer(number), LAYER_KIND, CutnodeError, map=True)
         found = None if "frames" in arrays else compressed(arrays["symbols"])
         if found is None:
@@ -129,14 +131,14 @@ class Folder:
         write_arrays(self._layer(table.number), LAYER_KIND, head, arrays)
 
     def load(self, number: int, cls: Any = None) -> tuple[Any, dict[str, Any], LayerTable]:
-        """Return the class of positions of a layer, what its header says, and the layer.
+        """Return the class of a layer's positions, its header, and the layer.
 
-        :class:`CutnodeError` if it is damaged, foreign, or not of class *cls*.
+        :class:`CutnodeError` if the file is damaged, another program's, or not about class *cls*.
         """
         path = self._layer(number)
         about, arrays = read_arrays(path, LAYER_KIND, CutnodeError, map=True)
         if about.get("format") != FORMAT:
-            raise CutnodeError(f"{path} is of format {about.get('format')}, not {FORMAT}")
+            raise CutnodeError(f"{path} has format {about.get('format')}, not {FORMAT}")
         found = class_in(about, path, CutnodeError, NO_MODULES)
         if cls is not None and found is not cls:
             raise CutnodeError(f"{path} is about {about['game']}, not {game_name(cls)}")
@@ -157,17 +159,17 @@ class Folder:
         )
         return found, about, table
 
-    # What is known of a layer that is being solved
+    # Unfinished layers
 
     def save_partial(self, cls: Any, number: int, about: Mapping[str, Any], known: Any) -> None:
-        """Save what is known of a layer: an array, and numbers."""
+        """Save the unfinished work on a layer: an array, and numbers."""
         head = {**identity(cls, NO_MODULES), **about}
         write_arrays(self._partial(number), PARTIAL_KIND, head, {"known": known})
 
     def load_partial(
         self, cls: Any, number: int, about: Mapping[str, Any]
     ) -> tuple[dict[str, Any], Any] | None:
-        """Return what was saved of a layer, if it is of the same work; None if nothing was."""
+        """Return the saved work on a layer; None if there is none, or it is about other work."""
         path = self._partial(number)
         if not path.exists():
             return None
@@ -177,13 +179,13 @@ class Folder:
             return None
         return head, arrays["known"]
 
-    # What was found in a pass over a share of a layer
+    # Results of a pass over a share of a layer
 
     def _share(self, number: int, step: int, share: int) -> Path:
         return self.path / f"layer-{number:04}.pass-{step:05}.share-{share:04}"
 
     def shares_of(self, number: int) -> int:
-        """Return in how many shares a layer is being solved; 0 if it is not."""
+        """Return the number of shares in which a layer is being solved; 0 if it is not."""
         for path in self.path.glob(f"{self._share(number, 0, 0).stem}.share-*"):
             return int(read_arrays(path, SHARE_KIND, CutnodeError, map=True)[0]["shares"])
         return 0
@@ -191,19 +193,19 @@ class Folder:
     def save_share(
         self, number: int, step: int, share: int, about: Mapping[str, Any], arrays: dict[str, Any]
     ) -> None:
-        """Save what was found by the processes of a share in a pass, *step*."""
+        """Save what the process of a share found in pass *step*."""
         write_arrays(self._share(number, step, share), SHARE_KIND, about, arrays)
 
     def load_share(
         self, number: int, step: int, share: int
     ) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Return what was saved of a share; None if nothing was."""
+        """Return what was saved of a share in pass *step*; None if nothing was."""
         path = self._share(number, step, share)
         if not path.exists():
             return None
         return read_arrays(path, SHARE_KIND, CutnodeError, map=True)
 
-    # The positions of a game without indices
+    # Positions of a game without indices
 
     def save_space(self, space: Space, about: Mapping[str, Any]) -> None:
         """Write the enumerated positions."""
@@ -214,7 +216,7 @@ class Folder:
         write_arrays(self.path / "positions.tb", KEYS_KIND, head, arrays)
 
     def load_space(self, example: Any) -> tuple[dict[str, Any], Space] | None:
-        """Return the header of the enumerated positions, and these; None if they are not there."""
+        """Return the header and the enumerated positions; None if the folder has none."""
         path = self.path / "positions.tb"
         if not path.exists():
             return None
@@ -227,5 +229,5 @@ class Folder:
         return about, Space(example, [len(keys)], ["all"], keys, words)
 
     def size(self) -> int:
-        """Return the bytes of all files of the tablebase."""
+        """Return the total size of the tablebase's files, in bytes."""
         return sum(path.stat().st_size for path in self.path.glob("*.tb"))

@@ -1,4 +1,4 @@
-"""Tablebases that are solved in memory, as far as one is needed to answer for a position."""
+"""Tablebases solved in memory, as far as an answer about a position needs them."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from cutnode.kernels.probing import probe_code, probe_points
 from cutnode.kernels.retrograde import begin, propagate, write_edges
 from cutnode.kernels.tablebase import pack_symbols
 from cutnode.tablebases.building import BYTES_OF_POSITION
+from cutnode.tablebases.layer_tables import POINTS, Directory, kind_of
 from cutnode.tablebases.solving import BYTES_EACH, LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import Space, enumerated, indexed
 from cutnode.tablebases.tablebase import Tablebase
-from cutnode.tablebases.tables import POINTS, Directory, kind_of
 
 
 class TablebasesInMemory:
-    """The tablebases of one game that were solved so far, within some memory.
+    """The tablebases of one game solved so far, within a memory limit.
 
-    Of a game with indices these are layers, which stay; of others all positions that can be
-    reached from one, until another is asked about that is not among them.
+    For a game with indices these are layers, which are kept.  For other games it is all positions
+    that can be reached from one; a position outside them replaces them.
     """
 
     def __init__(self, cls: Any, settings: Settings):
         self.cls = cls
         self.settings = settings
         self.solved = 0
-        """How many positions the last call solved."""
+        """The number of positions that the last call solved."""
         self._base: Tablebase | None = None
 
     def prepare(self) -> None:
-        """Have compiled code ready, before a clock runs."""
+        """Compile what is needed, before a clock runs."""
         kernels = [pack_symbols, probe_code, begin, propagate]
         if kind_of(self.cls) == POINTS:
             kernels = [pack_symbols, probe_points, lower_threshold]
@@ -57,9 +57,9 @@ class TablebasesInMemory:
         stops: Sequence[threading.Event] = (),
         clock: Clock | None = None,
     ) -> Tablebase | None:
-        """Return a tablebase that has a position; None if it does not fit into the memory.
+        """Return a tablebase with a position; None if it does not fit into memory.
 
-        *most*: no more positions are enumerated.  :class:`StoppedError` if it was ended early.
+        *most* limits the positions enumerated.  :class:`StoppedError` if it was stopped early.
         """
         position = coerce(position)
         self.solved = 0
@@ -118,7 +118,7 @@ class TablebasesInMemory:
 
 
 def layers_of(position: Any) -> list[int]:
-    """Return the layers in which a position is, or if it has no index those that follow it."""
+    """Return the layer of a position, or if it has no index the layers of its successors."""
     if outcome(position)[0]:
         return []
     if index(position) != NO_INDEX:

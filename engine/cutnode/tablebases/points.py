@@ -1,11 +1,11 @@
-"""Values in points for each position of a layer, in which play may go round.
+"""Values in points for each position of a layer, in which play may repeat.
 
-Infinite play is worth 0, beyond what a game counts as ``settled`` where its positions have an
-index.  So a value of *t* points or more is what the mover can force in finitely many moves, and for
-each threshold that is a game which is won, lost or drawn.  Thresholds are lowered one by one from
-the largest value on: positions with a move to *t* or more are worth *t*, those whose moves all lead
-to *-t* or less are worth *-t*, again and again until nothing changes.  What is left is worth 0.
-A move within a layer must not settle points.
+Infinite play is worth 0, not counting the points that a game calls ``settled`` if its positions
+have an index.  So a value of *t* points or more is one that the mover can force in finitely many
+moves, and each threshold *t* makes the layer a game of wins, losses and draws.  The threshold
+starts at the largest value and falls one by one.  At each, positions with a move to *t* or more
+become *t*, and positions whose moves all lead to *-t* or less become *-t*, until nothing changes.
+Positions left at the end are worth 0.  A move within a layer must not settle points.
 
 Source: J. Romein and H. Bal, "Solving awari with parallel retrograde analysis" (2003).
 """
@@ -19,10 +19,10 @@ from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import GameError
 from cutnode.kernels.layer_points import lower_threshold
 from cutnode.kernels.retrograde import MISSING, STUCK
+from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.retrograde import MissingLayerError, code_type
 from cutnode.tablebases.scratch import Scratch
 from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.tables import Directory
 from cutnode.tablebases.threads import LayerThreads
 
 
@@ -44,15 +44,15 @@ class PointsLayer:
 
     @property
     def step(self) -> str:
-        """What is done now."""
+        """The current step."""
         return "first look" if self.threshold < 0 else f"{self.threshold} points"
 
     def state(self) -> tuple[dict[str, Any], Any] | None:
-        """Return the threshold, and the values that are known."""
+        """Return the threshold and the values known so far."""
         return ({"threshold": self.threshold}, self.codes) if self.threshold >= 0 else None
 
     def restore(self, numbers: dict[str, Any], codes: Any) -> None:
-        """Go on from a state."""
+        """Resume from a state."""
         self.codes[:] = codes
         self.threshold = int(numbers["threshold"])
 
@@ -69,7 +69,7 @@ class PointsLayer:
             self.threshold -= 1
 
     def _sweep(self, threshold: int) -> int:
-        """Lower the threshold, or look again; return how many positions that decided."""
+        """Sweep once at a threshold (-1: the first look); return how many positions it decides."""
         threads, space = self.threads, self.space
         threads.set(threshold=threshold, decided=0, done=0)
         threads.run(lower_threshold, self.tables, space.words, None, self.codes, space.room)
@@ -81,7 +81,7 @@ class PointsLayer:
             if memory["fault"]:
                 raise GameError(
                     f"{game_name(space.cls)}: from index {int(memory['fault_index']):,} of layer "
-                    f"{space.names[self.number]} play leads to a later layer, or to an index that "
-                    f"is none"
+                    f"{space.names[self.number]} play leads to a later layer, or to an index out "
+                    f"of range"
                 )
         return int(sum(threads.each("decided")))

@@ -1,14 +1,15 @@
 """Win, draw and loss with distance for each position of a layer, by retrograde analysis.
 
-The first step looks at each position forwards: it is over, or won by a move that leaves the layer,
-or lost because all do and lose.  Then, distance by distance, the predecessors of the positions that
-are decided at one distance are treated: a predecessor whose move there wins is won in one ply more;
-another one is touched, and looked at forwards once in the pass, since it is lost if now all its
-moves lose.  What is never decided is a draw: there the game can go on forever, or ends drawn.
+The first step examines the moves of each position: the position is over, or won by a move that
+leaves the layer, or lost because all its moves leave the layer and lose.  After that, there is one
+pass per distance, over the predecessors of the positions decided at that distance.  A predecessor
+whose move there wins is won in one ply more.  Any other is touched, and its moves are examined once
+in the pass, since it is lost if all of them now lose.  A position that is never decided is a draw:
+play can continue forever, or ends drawn.
 
 Predecessors come from the game (``retreats``), or else from a list of all moves within the layer,
-which is made beforehand: 4 bytes a move and 8 a position.  If there is no memory for that, each
-pass touches all positions that are not decided yet, or are won in more plies.
+which is made beforehand: 4 bytes a move and 8 a position.  If there is no memory for that list,
+each pass touches all positions that are not decided yet, or are won in more plies.
 
 Sources: K. Thompson, "Retrograde analysis of certain endgames" (1986); layers and the counting of
 draws as infinite play, R. Gasser, "Solving Nine Men's Morris" (1996).
@@ -39,17 +40,17 @@ from cutnode.kernels.retrograde import (
     propagate,
     write_edges,
 )
+from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.scratch import Scratch, parts
 from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.tables import Directory
 from cutnode.tablebases.threads import LayerThreads
 
 LARGEST_EDGES = 1 << 30
-"""Edges name indices below that."""
+"""The limit of an index that an edge can name."""
 
 
 class MissingLayerError(Exception):
-    """Play leads to a layer that is not solved yet: its number."""
+    """Play leads to a layer that is not solved yet; the argument is its number."""
 
 
 class RetrogradeLayer:
@@ -71,7 +72,7 @@ class RetrogradeLayer:
         self.blocks = -(-size // (1 << BLOCK_SHIFT))
         self.codes = scratch.zeros(size, code_type(space.cls))
         self.memory = scratch.memory
-        """Bytes that are left for moves."""
+        """Bytes left for the list of moves."""
         self.distance = 0
         self.begun = False
         self._touched = np.zeros(self.blocks, np.uint8)
@@ -102,21 +103,21 @@ class RetrogradeLayer:
 
     @property
     def step(self) -> str:
-        """What is done now."""
+        """The current step."""
         if not self.begun:
             return "first look"
         return f"distance {self.distance}" if len(self._firsts) or self.distance else "moves back"
 
     def state(self) -> tuple[dict[str, Any], Any] | None:
-        """Return the distance of the pass that comes next or runs, and the codes."""
+        """Return the distance of the next or current pass, and the codes."""
         about = {"distance": self.distance, "sweeping": self._sweeping}
         return (about, self.codes) if self.begun else None
 
     def restore(self, numbers: dict[str, Any], codes: Any) -> None:
-        """Go on from a state: with the whole of its pass, which changes nothing that is done.
+        """Resume from a state, repeating its whole pass, which does not change finished work.
 
-        In a sweep that was ended, wins by leaving the layer are not known any more, so that is done
-        again in any case.
+        An interrupted sweep has overwritten wins that begin by leaving the layer, so :meth:`solve`
+        repeats it in any case.
         """
         for part in parts(len(codes)):
             self.codes[part] = np.where(codes[part] == TOUCHED, 0, codes[part])
@@ -132,13 +133,13 @@ class RetrogradeLayer:
                 self._due[found, block] = 1
 
     def begin(self) -> None:
-        """Decide what does not depend on other positions of the layer."""
+        """Decide the positions that do not depend on others of the layer."""
         self.threads.set(done=0)
         self._run(begin, self.tables, self.space.words, None, self.codes, self._due)
         self.begun = True
 
     def _run(self, kernel: Any, *arguments: Any) -> None:
-        """Call a kernel; :class:`GameError` if it finds that something is wrong with the game."""
+        """Call a kernel; :class:`GameError` if it finds a fault in the game."""
         self.threads.run(kernel, *arguments, self.space.room)
         for memory in self.threads.memories:
             fault = int(memory["fault"])
@@ -152,7 +153,7 @@ class RetrogradeLayer:
         if fault == BEYOND:
             return (
                 f"{game_name(self.space.cls)}: from index {number:,} of layer {name} play leads to "
-                f"a later layer, to an index that is none, or to a position without an index whose "
+                f"a later layer, to an index out of range, or to a position without an index whose "
                 f"moves do"
             )
         if fault == STUCK:
@@ -160,7 +161,7 @@ class RetrogradeLayer:
         return f"{game_name(self.space.cls)}: layer {name} has distances beyond {MOST_DISTANCE}"
 
     def _find_predecessors(self) -> None:
-        """List the moves within the layer, if the game does not say them and there is room."""
+        """List the moves within the layer, if there is room and no usable ``retreats``."""
         through = any(self.threads.each("through"))
         self.threads.set(wins_known=int(not through))
         if defines(self.space.cls, "retreats") and not through:
@@ -180,12 +181,12 @@ class RetrogradeLayer:
         np.cumsum(firsts, out=firsts)
         self._edges = np.zeros(max(edges, 1), np.uint32)
         self._run(write_edges, *arguments[:-1], firsts, self._edges)
-        firsts[1:] = firsts[:-1].copy()  # each has gone up to where the next begins
+        firsts[1:] = firsts[:-1].copy()  # writing has moved each to where the next begins
         firsts[0] = 0
         self._firsts = firsts
 
     def _make_due(self, distance: int) -> None:
-        """Make room for distances up to one and a few more."""
+        """Make room for distances up to *distance* and a few more."""
         rows = distance + 4
         if rows > MOST_DISTANCE:
             raise GameError(self._complaint(0, 0))
@@ -194,10 +195,11 @@ class RetrogradeLayer:
             self._due = np.concatenate((self._due, np.zeros((more, self.blocks), np.uint8)))
 
     def sweep(self, distance: int, share: int = 0, shares: int = 1) -> int:
-        """Look at all positions that are not decided, when those up to a distance are.
+        """Examine all undecided positions, after those up to *distance* are decided.
 
-        Or at those in a share of the blocks.  A win by leaving the layer may still be found to be
-        one in fewer plies, until so many are reached.  Return the longest distance found so far.
+        With *shares*, examine only those in one share of the blocks.  A win that begins by leaving
+        the layer may turn out to be quicker, until its own distance is reached.  Return the longest
+        distance found so far.
         """
         self.distance = distance
         for codes in self.blocks_of(share, shares):
@@ -208,12 +210,12 @@ class RetrogradeLayer:
         return int(max(self.threads.each("farthest")))
 
     def blocks_of(self, share: int, shares: int) -> Iterator[Any]:
-        """Yield the codes of each block of a share: of *n* shares each has every n-th block."""
+        """Yield the codes of each block of a share; each of *n* shares has every n-th block."""
         for block in range(share, self.blocks, shares):
             yield self.codes[block << BLOCK_SHIFT : (block + 1) << BLOCK_SHIFT]
 
     def _pass(self, phases: tuple[int, ...]) -> None:
-        """Treat the predecessors of all positions that are decided at the next distance."""
+        """Process the predecessors of all positions decided at the current distance."""
         self._make_due(self.distance + 2)
         for phase in phases:
             self.threads.set(phase=phase, distance=self.distance, done=0)
@@ -231,5 +233,5 @@ class RetrogradeLayer:
 
 
 def code_type(cls: Any) -> Any:
-    """Return the type of an array of codes: in plain Python one that does not overflow."""
+    """Return the type of an array of codes; in plain Python, one that does not overflow."""
     return np.int64 if is_plain(cls) else np.int16

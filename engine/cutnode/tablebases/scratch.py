@@ -1,4 +1,4 @@
-"""Arrays of a layer that is being solved: in memory as far as that is allowed, else on disk."""
+"""Arrays of a layer that is being solved: in memory up to a limit, and beyond it on disk."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 from cutnode.contract.errors import CutnodeError
 
 PART = 1 << 20
-"""Numbers of an array that are treated at a time, where copies are made."""
+"""Elements of an array processed at a time where that makes copies."""
 
 
 class Scratch:
-    """Room for arrays: so many bytes of *memory*, and past that files in *folder*, if one is given.
+    """Room for arrays: *memory* bytes, and beyond that files in *folder*, if one is given.
 
-    A file is mapped into memory, so that the system keeps there what it has room for.  It has no
-    name, and goes with its array or its process, however that ends.
+    A file is mapped, so the system keeps as much of it in memory as it has room for.  It has no
+    name, so it disappears with its array or its process, however that ends.
     """
 
     def __init__(self, memory: int, folder: Path | None = None):
@@ -34,8 +34,8 @@ class Scratch:
             return np.zeros(size, dtype)
         if self.folder is None:
             raise CutnodeError(
-                f"{needed / 2**20:,.0f} MiB of memory are needed, and {self.memory / 2**20:,.0f} "
-                f"are left of what is allowed"
+                f"{needed / 2**20:,.0f} MiB of memory are needed, but only "
+                f"{self.memory / 2**20:,.0f} MiB of the limit are left"
             )
         try:
             with tempfile.TemporaryFile(dir=self.folder) as file:
@@ -43,12 +43,12 @@ class Scratch:
                 return np.memmap(file, dtype, "r+", shape=(size,))
         except OSError as error:
             raise CutnodeError(
-                f"{needed / 2**20:,.0f} MiB cannot be had in {self.folder}: {error.strerror}"
+                f"cannot reserve {needed / 2**20:,.0f} MiB in {self.folder}: {error.strerror}"
             ) from None
 
 
 def reserve(file: BinaryIO, size: int) -> None:
-    """Give a file a size, and all of it room on the disk: OSError if there is not that much."""
+    """Set the size of a file and reserve all of it on the disk; OSError if it does not fit."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, size)
         return
@@ -59,5 +59,5 @@ def reserve(file: BinaryIO, size: int) -> None:
 
 
 def parts(size: int) -> list[slice]:
-    """Return the parts of arrays of a size, one after the other."""
+    """Return the parts of an array of a size, in order."""
     return [slice(first, min(first + PART, size)) for first in range(0, size, PART)]

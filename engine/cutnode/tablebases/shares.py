@@ -1,10 +1,10 @@
-"""A layer that several processes solve together: each looks at a share of its blocks in each pass.
+"""A layer that several processes solve together, each examining a share of its blocks in each pass.
 
-All have the codes of the whole layer, and none writes those of another's share: what is decided in
-a pass goes into a file of the folder, which the others read before the next.  So the files are all
-that has to be kept: a process that takes the place of one that died reads them from the first on.
-Shares are solved by sweeps (see :mod:`cutnode.tablebases.retrograde`), since predecessors are
-anywhere.
+Every process has the codes of the whole layer, and writes only the codes of its own share.  It
+writes what it decided in a pass to a file in the folder, which the others read before the next
+pass.  So only the files have to be kept: a process that replaces one that died reads all of them
+from the first.  Shares are solved by sweeps (see :mod:`cutnode.tablebases.retrograde`), since
+predecessors can be in any share.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from cutnode.kernels.retrograde import BLOCK_SHIFT
 from cutnode.storage.arrays import identity
 from cutnode.tablebases.builder import LayerBuilder
 from cutnode.tablebases.files import NO_MODULES
+from cutnode.tablebases.layer_tables import LayerTable, table_of_codes
 from cutnode.tablebases.retrograde import RetrogradeLayer
-from cutnode.tablebases.tables import LayerTable, table_of_codes
 
 
 class SharedLayer:
-    """The codes of a layer in one of the processes that solve it, in so many *shares*.
+    """The codes of a layer in one of the processes that solve it in a number of *shares*.
 
-    Pass 0 is the first look at all positions; in pass *n* those up to distance *n - 1* are decided.
+    Pass 0 is the first look at all positions; pass *n* starts with those up to distance *n - 1*
+    decided.
     """
 
     def __init__(self, builder: LayerBuilder, number: int, shares: int):
@@ -41,15 +42,15 @@ class SharedLayer:
             "shares": shares,
         }
         self._read = 0
-        """Passes whose files were read."""
+        """The number of passes whose files were read."""
 
     def farthest(self, step: int, share: int) -> int | None:
-        """Return the longest distance that was found up to a pass; None if it is not done."""
+        """Return the longest distance found up to a pass over a share; None if it is not done."""
         found = self._load(step, share)
         return None if found is None else int(found[0]["farthest"])
 
     def do(self, step: int, share: int) -> int:
-        """Do a pass over a share, and return the longest distance that was found so far."""
+        """Do a pass over a share, and return the longest distance found so far."""
         known = self.farthest(step, share)
         if known is not None:
             return known
@@ -71,7 +72,7 @@ class SharedLayer:
         return farthest
 
     def table(self, steps: int) -> LayerTable:
-        """Return the solved layer, after so many passes over all shares."""
+        """Return the solved layer, after *steps* passes over all shares."""
         self._catch_up(steps)
         space = self.builder.space
         name, metric = space.names[self.number], self.builder.settings.metric
@@ -92,7 +93,7 @@ class SharedLayer:
         )
 
     def _catch_up(self, steps: int) -> None:
-        """Read what was found in the passes before, over all shares."""
+        """Read what all shares found in the first *steps* passes."""
         for step in range(self._read, steps):
             for share in range(self.shares):
                 found = self._load(step, share)
@@ -104,7 +105,7 @@ class SharedLayer:
             self._read = step + 1
 
     def _write(self, step: int, share: int, arrays: dict[str, Any]) -> None:
-        """Write codes that were found in a pass."""
+        """Write the codes that a share found in a pass into the layer."""
         codes, size = arrays["codes"], 1 << BLOCK_SHIFT
         if step == 0:
             first = 0

@@ -18,11 +18,7 @@ from cutnode.kernels.layer_iteration import SWEEP
 from cutnode.kernels.layer_points import THRESHOLD
 from cutnode.kernels.retrograde import PASS
 from cutnode.tablebases.chances import ChanceLayer
-from cutnode.tablebases.points import PointsLayer
-from cutnode.tablebases.retrograde import MissingLayerError, RetrogradeLayer
-from cutnode.tablebases.scratch import Scratch
-from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.tables import (
+from cutnode.tablebases.layer_tables import (
     CHANCES,
     DISTANCES,
     POINTS,
@@ -32,40 +28,44 @@ from cutnode.tablebases.tables import (
     table_of_codes,
     table_of_values,
 )
+from cutnode.tablebases.points import PointsLayer
+from cutnode.tablebases.retrograde import MissingLayerError, RetrogradeLayer
+from cutnode.tablebases.scratch import Scratch
+from cutnode.tablebases.spaces import Space
 from cutnode.tablebases.threads import LayerThreads
 
 DIGITS = 1e-11
-"""Expected values are within this part of ``VALUE_LIMIT`` of the truth, if nothing else is said."""
+"""The default tolerance of expected values, as a fraction of ``VALUE_LIMIT``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How layers are solved."""
+    """Settings for solving layers."""
 
     metric: str = "dtm"
-    """Which distances are kept: a key of ``METRICS``."""
+    """The distances to keep: a key of ``METRICS``."""
     threads: int = 1
     memory: int = LAYER_MEMORY
-    """Bytes, for the layer that is solved.  What does not fit is on disk, where a folder is."""
+    """Bytes of memory for the layer being solved; with a folder, the rest goes to disk."""
     tolerance: float | None = None
-    """In games of chance: the error of a value, at most; None for a part of ``VALUE_LIMIT``."""
+    """The largest error of a value, in games of chance; None for a fraction of ``VALUE_LIMIT``."""
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
-            raise CutnodeError(f"a metric is one of {', '.join(METRICS)}, not {self.metric!r}")
+            raise CutnodeError(f"metric must be one of {', '.join(METRICS)}, got {self.metric!r}")
         if self.tolerance is not None and not self.tolerance > 0:
-            raise CutnodeError(f"a tolerance is a number, more than 0, not {self.tolerance!r}")
+            raise CutnodeError(f"tolerance must be positive, got {self.tolerance!r}")
 
 
 BYTES_EACH = {CHANCES: 24, POINTS: 2, DISTANCES: 2}
-"""Of memory for an index of the layer that is solved; moves backwards come on top."""
+"""Bytes of memory for each index of the layer being solved, not counting the list of moves."""
 
 
 class LayerWork:
-    """The solving of a layer, which can be saved and taken up again.
+    """The work of solving a layer, which can be saved and resumed.
 
-    The layers to which its moves lead have to be in the directory.  *look* is called now and then,
-    and *clock* limits all of it.  What there is no memory for is kept in a *folder*.
+    The layers to which its moves lead have to be in the directory.  *look* is called from time to
+    time, and *clock* limits all of it.  Arrays that do not fit into memory go to a *folder*.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class LayerWork:
             dtype,
             settings.threads,
             stops,
-            # A layer's memory is freed with the last reference: there must be no circle of them.
+            # A layer's memory is freed with its last reference, so there must be no cycle of them.
             None if look is None else functools.partial(look, weakref.proxy(self)),
             clock,
         )
@@ -120,15 +120,15 @@ class LayerWork:
         if needed > allowed:
             raise CutnodeError(
                 f"layer {self.space.names[self.number]} of {game_name(self.space.cls)} has "
-                f"{self.size:,} indices and takes {needed / 2**20:,.0f} MiB, but "
-                f"{allowed / 2**20:,.0f} are allowed: allow more, or split it into more layers"
+                f"{self.size:,} indices and takes {needed / 2**20:,.0f} MiB, but the limit is "
+                f"{allowed / 2**20:,.0f} MiB: raise it, or split the game into more layers"
             )
 
     def solve(self, pause: Callable[[], None] | None = None) -> LayerTable:
-        """Solve the layer; *pause* is called now and then, where :meth:`state` can be saved.
+        """Solve the layer; *pause* is called from time to time, when :meth:`state` can be saved.
 
-        :class:`MissingLayerError` if it leads to a layer that is not there, :class:`StoppedError`
-        if it was ended early.
+        :class:`MissingLayerError` if it leads to an unsolved layer, :class:`StoppedError` if it
+        was stopped early.
         """
         self.layer.solve(pause)
         cls, name, layer = self.space.cls, self.space.names[self.number], self.layer
@@ -140,15 +140,15 @@ class LayerWork:
         return table_of_codes(cls, self.number, name, layer.codes, metric)
 
     def state(self) -> tuple[dict[str, Any], Any] | None:
-        """Return what is known of the layer, numbers and an array; None if that is nothing."""
+        """Return what is known of the layer, as numbers and an array; None if nothing is."""
         return self.layer.state()
 
     def restore(self, numbers: dict[str, Any], array: Any) -> None:
-        """Go on from a :meth:`state`."""
+        """Resume from a :meth:`state`."""
         self.layer.restore(numbers, array)
 
     def step(self) -> tuple[str, float]:
-        """Return what is done now, and how much of it is."""
+        """Return the current step and its finished fraction."""
         return self.layer.step, sum(self.threads.each("done")) / max(self.size, 1)
 
 
@@ -158,10 +158,9 @@ def solve_layers(
     wanted: Iterable[int],
     solve: Callable[[int], LayerTable],
 ) -> None:
-    """Solve layers, each after those to which it leads; *solve* solves one.
+    """Solve the *wanted* layers in ascending order; *solve* solves one.
 
-    In games of chance, and wherever a layer is found to lead to one that is not there, that comes
-    first.
+    If *solve* finds that a layer leads to an unsolved one, that is solved first.
     """
     waiting = sorted(set(wanted), reverse=True)
     while waiting:

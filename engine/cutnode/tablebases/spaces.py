@@ -1,4 +1,4 @@
-"""The positions that a tablebase is about: those with an index, or all that can be reached."""
+"""The positions of a tablebase: those that the game numbers, or all that can be reached."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ MOST_POSITIONS = 1 << 30
 
 
 class StoppedError(Exception):
-    """The work on a tablebase was ended before it was done; what was saved of it is kept."""
+    """Work on a tablebase was stopped before it was done; what was saved is kept."""
 
 
 class Space:
     """Positions by layer and index.
 
-    *sizes* are the numbers of indices of the layers and *names* what people call them.  *keys* are
-    the sorted canonical keys, if positions are enumerated, and *words* what they are made of.
-    *example* is any position of the class.
+    *sizes* has the number of indices of each layer, and *names* its name.  If positions are
+    enumerated, *keys* has their canonical keys, sorted, and *words* their fields.  *example* is any
+    position of the class.
     """
 
     def __init__(
@@ -57,26 +57,26 @@ class Space:
 
     @functools.cached_property
     def room(self) -> int:
-        """``MAX_MOVES``: where a second list of moves begins in a buffer."""
+        """``MAX_MOVES``, which is also where the second list of moves begins in a buffer."""
         return game_constant(self.cls, "MAX_MOVES", 256)
 
     def buffer(self) -> Any:
-        """Room for two lists of moves."""
+        """Return room for two lists of moves."""
         return np.zeros(2 * self.room, np.int64)
 
     def position(self, at: int, number: int) -> Any:
-        """Return the position of an index of a layer."""
+        """Return the position at an index of a layer."""
         if isinstance(self.words, list):  # positions of rules in plain Python
             return self.words[number]
         return position_numbered(self.example, at, number, self.words)
 
     def stuck(self, at: int, number: int) -> str:
-        """Return in words that a position has no moves and is not over."""
+        """Return the message that a position has no moves although the game is not over."""
         text = quoted(position_text(self.position(at, number)))
         return f"{game_name(self.cls)}: position {text} has no moves, but the game is not over"
 
     def number_of(self, name: str) -> int:
-        """Return the layer that has a name; :class:`CutnodeError` if none has it."""
+        """Return the number of the layer with a name; :class:`CutnodeError` if there is none."""
         if name in self.names:
             return self.names.index(name)
         few = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
@@ -85,22 +85,22 @@ class Space:
         )
 
     def first_layer(self, position: Any) -> int:
-        """Return the layer in which a position, or each one that follows it, has an index.
+        """Return the layer in which a position has its index.
 
-        :class:`CutnodeError` if it has none itself.
+        :class:`CutnodeError` if it has no index.
         """
         if self.is_enumerated:
             return 0
         if index(position) < 0:
             raise CutnodeError(
-                f"the first position of {game_name(self.cls)} has no index: say which layers to "
-                f"solve, of {self.names[0]} to {self.names[-1]}"
+                f"the first position of {game_name(self.cls)} has no index: name the layers to "
+                f"solve, from {self.names[0]} to {self.names[-1]}"
             )
         return int(layer(position))
 
 
 def indexed(example: Any) -> Space:
-    """Return the positions of a game that says their indices; :class:`GameError` if it is wrong."""
+    """Return the positions of a game with indices; :class:`GameError` if its layers are wrong."""
     cls: Any = type(example)
     name = game_name(cls)
     missing = [verb for verb in ("position_at",) if not defines(cls, verb)]
@@ -108,19 +108,22 @@ def indexed(example: Any) -> Space:
     if sizes is None:
         missing.append("LAYER_SIZES")
     if missing:
-        raise GameError(f"{name} defines index, and so has to define {' and '.join(missing)}")
+        raise GameError(f"{name} defines index, so it must also define {' and '.join(missing)}")
     try:
         sizes = np.asarray(sizes)
     except ValueError:
         sizes = np.zeros((0, 0))
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) == 0 or sizes.min() < 0:
-        raise GameError(f"LAYER_SIZES of {name} is a tuple of numbers of indices, one a layer")
+        raise GameError(
+            f"LAYER_SIZES of {name} must be a tuple with the number of indices of each layer"
+        )
     names = declared(cls, "LAYER_NAMES")
     if names is None:
         names = [str(number) for number in range(len(sizes))]
     if len(names) != len(sizes) or len(set(names)) != len(names):
         raise GameError(
-            f"LAYER_NAMES of {name} are {len(sizes)} different names, as LAYER_SIZES says"
+            f"LAYER_NAMES of {name} must be {len(sizes)} different names, one for each of "
+            f"LAYER_SIZES"
         )
     return Space(coerce(example), sizes.tolist(), names)
 
@@ -130,7 +133,7 @@ def enumerated(
 ) -> Space | None:
     """Return all positions that can be reached from one; None if there are more than *most*.
 
-    :class:`StoppedError` if it was ended early.
+    :class:`StoppedError` if it was stopped early.
     """
     cls: Any = type(root)
     root = coerce(root)
@@ -168,7 +171,7 @@ def enumerated(
 
 
 def longer(array: Any, size: int) -> Any:
-    """Return an array or a list with room for more."""
+    """Return an array or a list extended to *size*; new elements of an array are undefined."""
     if isinstance(array, list):
         return array + [None] * (size - len(array))
     result = np.empty(size, array.dtype)

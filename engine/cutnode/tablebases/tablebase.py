@@ -1,4 +1,4 @@
-"""A tablebase that is there: looking positions up, what it holds, and proving that it is right."""
+"""A solved tablebase: looking positions up, counting what it holds, and verifying it."""
 
 from __future__ import annotations
 
@@ -35,23 +35,24 @@ from cutnode.kernels.tablebase import is_hole
 from cutnode.kernels.tablebase_scores import NO_DISTANCE, TO_THE_END
 from cutnode.kernels.tablebase_scores import POINTS as IN_POINTS
 from cutnode.tablebases.files import Folder
+from cutnode.tablebases.layer_tables import CHANCES, DISTANCES, POINTS, Directory, kind_of
 from cutnode.tablebases.retrograde import code_type
 from cutnode.tablebases.spaces import Space, indexed
-from cutnode.tablebases.tables import CHANCES, DISTANCES, POINTS, Directory, kind_of
 from cutnode.tablebases.threads import LayerThreads
 
 NOWHERE = 1 << 40
-"""No layer."""
+"""The number of no layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a tablebase says of a position, or of a move from the view of its mover."""
+    """A tablebase's result for a position, or for a move from the point of view of its mover."""
 
     value: float
-    """Of perfect play, for the mover; in a tablebase of distances 1 a win, 0 a draw, -1 a loss."""
+    """The value of perfect play for the mover; in a tablebase of distances, 1 for a win, 0 for a
+    draw and -1 for a loss."""
     distance: int | None
-    """Plies to the end, or to where the tablebase's metric ends them; None if none are kept."""
+    """Plies to the end, or to where the tablebase's metric stops counting; None if not kept."""
 
     def __str__(self) -> str:
         plies = "" if self.distance is None else f"\nplies  {self.distance}"
@@ -63,18 +64,19 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """How entries compare with what follows from those of the next ply."""
+    """The result of comparing each entry with what the entries one ply later imply."""
 
     compared: int
     wrong: int
     examples: tuple[tuple[str, int], ...]
-    """The layer and the index of the first wrong entry of each layer that has one."""
+    """The layer and index of the first wrong entry, for each layer that has one."""
 
 
 class Tablebase:
     """The solved positions of a game.
 
-    :func:`Tablebase.open` maps those of a folder.  Threads may look positions up at the same time.
+    :func:`Tablebase.open` opens the ones in a folder.  Several threads may look positions up at
+    once.
     """
 
     def __init__(self, space: Space, directory: Directory, *, metric: str, name: str):
@@ -91,7 +93,7 @@ class Tablebase:
     def open(path: str | os.PathLike[str]) -> Tablebase:
         """Open the tablebase in a folder.
 
-        :class:`CutnodeError` if there is none, or it is damaged, or made by other rules.
+        :class:`CutnodeError` if there is none, it is damaged, or other rules made it.
         """
         folder = Folder(require_path(path, "a tablebase"))
         folder.require()
@@ -103,7 +105,7 @@ class Tablebase:
         else:
             known = folder.load_space(example)
             if known is None:
-                raise CutnodeError(f"{path} has no positions.tb, which says where positions are")
+                raise CutnodeError(f"{path} has no positions.tb, which lists its positions")
             space = known[1]
         directory = Directory(len(space.sizes), space.keys)
         directory.add(first)
@@ -113,16 +115,14 @@ class Tablebase:
 
     @staticmethod
     def of(given: Tablebase | str | os.PathLike[str] | None, cls: Any) -> Tablebase | None:
-        """Return a tablebase that is given, or opened if a folder is, for positions of a class.
+        """Return a tablebase for positions of a class, opening it if *given* is a folder.
 
-        :class:`CutnodeError` if it is none, or about another game.
+        :class:`CutnodeError` if *given* is neither, or is about another game.
         """
         if given is None:
             return None
         if not isinstance(given, Tablebase | str | os.PathLike):
-            raise CutnodeError(
-                f"a tablebase is a folder, or what Tablebase.open gives, not {given!r}"
-            )
+            raise CutnodeError(f"tablebase must be a folder or a Tablebase, got {given!r}")
         base = given if isinstance(given, Tablebase) else Tablebase.open(given)
         base.require(cls)
         return base
@@ -135,15 +135,15 @@ class Tablebase:
         return sum(table.counts["positions"] for table in self.directory.layers.values())
 
     def require(self, cls: Any) -> None:
-        """:class:`CutnodeError` if the tablebase is not about positions of a class."""
+        """Raise :class:`CutnodeError` if the tablebase is not about positions of a class."""
         if cls is not self.cls:
             given = game_name(cls) if defines(cls, "moves") else cls.__name__
             raise CutnodeError(f"{self.name} is about {game_name(self.cls)}, not {given}")
 
     def lend(self, words: Mapping[str, Any]) -> None:
-        """Let the kernels of a search look positions up: *words* are those of its memory.
+        """Let the kernels of a search look positions up; *words* are the words of its memory.
 
-        Nothing happens if they do not look, since positions have no index.
+        This does nothing if the kernels cannot look up, because positions have no index.
         """
         if "tables" not in words:
             return
@@ -154,9 +154,9 @@ class Tablebase:
     # Looking positions up
 
     def entry(self, position: Any) -> Entry | None:
-        """Return what is known of a position; None if it is not in the tablebase.
+        """Return the entry of a position; None if it is not in the tablebase.
 
-        :class:`CutnodeError` if it is of another game.
+        :class:`CutnodeError` if it is a position of another game.
         """
         self.require(type(position))
         memory, buffer, codes = self._room()
@@ -175,7 +175,7 @@ class Tablebase:
         return Entry(value, abs(code) - 1 if value and self.metric != "wdl" else None)
 
     def _room(self) -> tuple[Any, Any, Any]:
-        """The memory of the calling thread."""
+        """Return the memory of the calling thread."""
         if not hasattr(self._local, "room"):
             memory = Memory(self.cls, LOOKUP)
             memory["layer"] = NOWHERE
@@ -187,9 +187,9 @@ class Tablebase:
         return room
 
     def moves(self, position: Any) -> dict[int, Entry]:
-        """Return what is known of each legal move, for the mover, the best first.
+        """Return the known entries of legal moves, from the mover's point of view, best first.
 
-        Distances count the move.  If chance decides, there are none.
+        Distances count the move itself.  At a chance node there are no moves.
         """
         if outcome(position)[0] or chance(position):
             return {}
@@ -206,7 +206,7 @@ class Tablebase:
         return {move: found[move] for move in order}
 
     def line(self, position: Any, most: int = 500) -> list[int]:
-        """Return best play to the end, or to where the tablebase does not say more."""
+        """Return best play to the end, or as far as the tablebase tells."""
         line: list[int] = []
         while len(line) < most:
             best = self.moves(position)
@@ -242,7 +242,7 @@ class Tablebase:
         }
 
     def _chances(self, position: Any) -> dict[str, dict[str, Any]]:
-        """Return the value of each outcome of chance, by the position that it leads to."""
+        """Return the odds and value of each outcome of chance, by the position it leads to."""
         found = {}
         over = outcome(position)[0]
         for event in range(0 if over else chance(position)):
@@ -253,7 +253,7 @@ class Tablebase:
         return found
 
     def meaning(self, position: Any, entry: Entry) -> str:
-        """Return an entry of a position in words."""
+        """Return the entry of a position in words."""
         if self.kind != DISTANCES:
             return description(position, entry.value) or f"{entry.value:.12g}"
         words = {1: "wins", 0: "draw", -1: "loses"}[int(entry.value)]
@@ -267,10 +267,10 @@ class Tablebase:
         few = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
         return f"the layers {few}" if not self.space.is_enumerated else f"{len(self):,} positions"
 
-    # What there is, and whether it is right
+    # Statistics and verification
 
     def stats(self) -> dict[str, Any]:
-        """Return what the tablebase holds, in numbers."""
+        """Return statistics of the whole tablebase."""
         tables = self.directory.layers.values()
         total = {
             name: sum(table.counts[name] for table in tables)
@@ -297,7 +297,7 @@ class Tablebase:
         return data
 
     def layers(self) -> Iterator[dict[str, Any]]:
-        """Return the numbers of each layer."""
+        """Yield statistics of each layer."""
         for number in sorted(self.directory.layers):
             table = self.directory.layers[number]
             counts = {name: table.counts[name] for name in table.counts if name != "codes"}
@@ -318,11 +318,11 @@ class Tablebase:
         stop: threading.Event | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Verification:
-        """Compare each entry with what the moves from its position say.
+        """Compare each entry with the entries that the moves from its position lead to.
 
-        Of a tablebase with distances that proves every entry: a win or loss rests on entries with
-        smaller distances, and from a draw each player can keep one.  *progress* is called with the
-        indices that are done, and all.  :class:`StoppedError` if it was ended early.
+        For a tablebase with distances this proves every entry: a win or loss rests on entries with
+        smaller distances, and from a draw each player can keep the draw.  *progress* is called with
+        the number of indices done and the total.  :class:`StoppedError` if it was stopped early.
         """
         compared = wrong = done = 0
         examples = []
@@ -360,24 +360,24 @@ class Tablebase:
         work.run(kernel, tables, words, None, codes, self.space.room)
 
     def position_at(self, layer: str, number: int) -> Any:
-        """Return the position of an index of a layer; :class:`CutnodeError` if there is none."""
+        """Return the position at an index of a layer; :class:`CutnodeError` if there is none."""
         at = self.space.number_of(layer)
         if not 0 <= number < self.space.sizes[at]:
             raise CutnodeError(
-                f"layer {layer} has the indices 0 to {self.space.sizes[at] - 1:,}, not {number:,}"
+                f"layer {layer} has indices 0 to {self.space.sizes[at] - 1:,}, got {number:,}"
             )
         position = self.space.position(at, number)
         if is_hole(position, at, number):
-            raise CutnodeError(f"index {number:,} of layer {layer} is that of no position")
+            raise CutnodeError(f"index {number:,} of layer {layer} has no position")
         return position
 
 
 def _merit(entry: Entry) -> tuple[float, float]:
-    """How good a move is: by value, then the quicker win or the slower loss."""
+    """Return a key to sort moves by: the value, then the quicker win or the slower loss."""
     distance = entry.distance or 0
     return entry.value, -distance if entry.value > 0 else distance
 
 
 def _any_position(cls: Any) -> Any:
-    """Return some position of a class: what compiled code and lookups need for its constants."""
+    """Return some position of a class, which compiled code and lookups need for its constants."""
     return coerce(cls._make([0] * words_each(cls))) if not is_plain(cls) else cls()

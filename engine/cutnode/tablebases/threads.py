@@ -1,4 +1,4 @@
-"""A layer of a tablebase as work for several threads."""
+"""Work on a layer of a tablebase in several threads."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class LayerThreads:
     """Threads that run the same kernel on parts of a layer.
 
     Each has a memory of the structured type *dtype*, with ``stop``, ``thread``, ``threads``,
-    ``layer`` and ``done`` among its fields.  *look* is called now and then, and *clock* limits
-    them.
+    ``layer`` and ``done`` among its fields.  *look* is called from time to time, and *clock* limits
+    the threads.
     """
 
     def __init__(
@@ -37,8 +37,8 @@ class LayerThreads:
         look: Callable[[], None] | None = None,
         clock: Clock | None = None,
     ):
-        if not 1 <= require_integer(threads, "a number of threads") <= MOST_THREADS:
-            raise CutnodeError(f"a number of threads is 1 to {MOST_THREADS}, not {threads}")
+        if not 1 <= require_integer(threads, "threads") <= MOST_THREADS:
+            raise CutnodeError(f"threads must be 1 to {MOST_THREADS}, got {threads}")
         if is_plain(space.cls):
             threads = 1
         self.space = space
@@ -49,26 +49,26 @@ class LayerThreads:
             memory["thread"], memory["threads"], memory["layer"] = thread, threads, number
 
     def set(self, **numbers: float) -> None:
-        """Set fields of all memories."""
+        """Set fields in all memories."""
         for memory in self.memories:
             for name, number in numbers.items():
                 memory[name] = number
 
     def take_share(self, share: int, shares: int) -> None:
-        """Let all threads together do a share of the blocks, one of so many, from now on."""
+        """Assign one of *shares* shares of the blocks to the threads together, from now on."""
         for thread, memory in enumerate(self.memories):
             memory["thread"] = share + shares * thread
             memory["threads"] = shares * len(self.memories)
 
     def each(self, name: str) -> list[Any]:
-        """Return a field of all memories."""
+        """Return the value of a field in each memory."""
         return [memory[name] for memory in self.memories]
 
     def run(self, kernel: Kernel, *arguments: Any) -> None:
-        """Call a kernel in all threads: *arguments* follow after the position and the memory.
+        """Call a kernel in all threads; *arguments* follow the position and the memory.
 
-        ``None`` among them is a buffer for two lists of moves, followed by where the second begins.
-        :class:`StoppedError` if that was ended early.
+        ``None`` among them stands for a buffer for two lists of moves; the last argument is where
+        the second list begins.  :class:`StoppedError` if the call was stopped early.
         """
         example = self.space.example
         self._run(
@@ -81,7 +81,7 @@ class LayerThreads:
         )
 
     def run_all(self, kernel: Kernel, *arguments: Any) -> None:
-        """Call a kernel that takes no position in all threads: *arguments* follow the memory."""
+        """Call a kernel that takes no position in all threads; *arguments* follow the memory."""
         self._run(kernel, [[memory.argument, *arguments] for memory in self.memories])
 
     def _run(self, kernel: Kernel, arguments: list[list[Any]]) -> None:

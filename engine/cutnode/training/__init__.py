@@ -1,1 +1,1 @@
-"""Evaluations learned from games that a program plays against itself, for any game with a board."""
+"""Learning evaluations from self-play, for any game with a board."""

@@ -1,14 +1,14 @@
-"""How positions of a game hold its board: found by looking at positions, not declared.
+"""How a game's positions encode the board: inferred from positions instead of declared.
 
-``CELLS`` and the rule ``cell`` say what stands where, cell by cell.  An evaluation that reads whole
+``CELLS`` and the rule ``cell`` tell what stands on each cell.  An evaluation that reads whole
 bitboards is much faster, and most games have them: a field of the position with a bit for each cell
-on which some content stands.  Which bit is which cell is found by comparing, in positions of random
+on which some content stands.  The cell of each bit is found by comparing, in positions of random
 games, each bit with each content of each cell.
 
-Positions should look to the mover as they do to the other player when he moves.  Where a field
-says no more than who is to move, and rules do not depend on it, all is read as if the first player
-moved; where nothing says it, contents change owners after each ply.  Where neither holds, the two
-players have weights of their own.
+An evaluation should see a position the same way whichever player moves.  If a field only says who
+is to move, and the rules do not depend on it, positions are read as if the first player moved.  If
+nothing says who is to move, contents swap owners when the second player moves.  Otherwise the two
+players have separate weights.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ from cutnode.contract.verbs import chance, chance_outcome, moves_again, outcome,
 from cutnode.kernels.learned import NONE, TURN
 
 SAMPLES = 3000
-"""Positions that tell bits and contents apart."""
+"""Positions used to tell bits and contents apart."""
 
 COMPARED = 200
 """Positions whose moves are compared."""
 
 MOST_MARKS = 2
-"""Bitboards beside those of what stands on the board that are read, too."""
+"""The most bitboards read in addition to the ones of the board's contents."""
 
 MOST_BYTES = 48
-"""Bytes of a position that are read as they are, where its fields are no bitboards."""
+"""The most bytes of a position read raw, if its fields are not bitboards."""
 
 EACH_GAME = 12
-"""Positions of a game, at most."""
+"""The most positions sampled from one game."""
 
 LONGEST_GAME = 400
-"""Plies, after which a random game is left."""
+"""The plies after which a random game is abandoned."""
 
 
 Bit = tuple[int, int]
-"""The number of one of the fields that are read, and a bit of it."""
+"""A bit: an index into the fields that are read, and the number of the bit in that field."""
 
 Said = tuple[int, dict[int, bool]]
-"""What a bit says: a cell, and for each content whether the bit is set where it stands there.
+"""The meaning of a bit: a cell, and for each content whether the bit is set if it stands there.
 
-Marks of a cell are less than 0.
+Marks of a cell have negative numbers.
 """
 
 
@@ -62,16 +62,16 @@ Marks of a cell are less than 0.
 class BoardReading:
     """How to read the board of a position.
 
-    *meanings* say for each player to move (one, if the board looks the same to both) what is read:
-    for bit *b* of bitboard *n*, ``meanings[side][n, b]`` is a cell and a content, from 1 on; of a
-    board that is read by cells, ``meanings[side][cell, content]``.  *marks* are what bits of
-    further bitboards of the same layout say, each a cell and a bit of a mask.
+    *meanings* has an entry for each player to move, or just one if the board looks the same to
+    both.  For bit *b* of bitboard *n*, ``meanings[side][n, b]`` is a cell and a content, counted
+    from 1; for a board read cell by cell, it is ``meanings[side][cell, content]``.  *marks* gives
+    the meaning of bits in further bitboards of the same layout: a cell and a bit of a mask.
     """
 
     cls: Any
     board: Cells
     contents: int
-    """The number of contents, with that of empty cells, which is 0."""
+    """The number of contents, including empty cells, which are content 0."""
     fields: tuple[int, ...]
     bytes: int
     side: int
@@ -79,29 +79,29 @@ class BoardReading:
     meanings: tuple[dict[tuple[int, int], tuple[int, int]], ...]
     marks: dict[tuple[int, int], tuple[int, int]]
     raw: tuple[tuple[int, int], ...]
-    """Bytes of further fields that are read as they are: the number of a field, and its byte."""
+    """Bytes of further fields that are read raw: the number of a field, and its byte."""
     said: dict[Bit, Said]
-    """What is known of bits that say something of one cell."""
+    """The known meanings of bits that depend on one cell."""
 
     @property
     def bitboards(self) -> bool:
-        """Whether all that stands on the board is read from bitboards."""
+        """Whether the whole board is read from bitboards."""
         return bool(self.fields) and not self.raw
 
     def seen_position(self, position: Any) -> Any:
-        """A position as its board is read: as if the first player moved, where that is enough."""
+        """Return a position as its board is read: with the first player to move, if that is how."""
         return position if self.seen == NONE else _with(position, self.seen, False)
 
     @property
     def mark_kinds(self) -> int:
-        """So many bitboards mark cells."""
+        """The number of bitboards that mark cells."""
         return len({mask for _, mask in self.marks.values()})
 
 
 def random_game(start: Any, chosen: random.Random) -> list[tuple[Any, int]]:
-    """The positions of a random game in which a player has to move; each with who, 0 or 1.
+    """Return the positions of a random game in which a player moves, each with the player, 0 or 1.
 
-    Not the last one.
+    The final position is left out.
     """
     position, side = start, 0
     line: list[tuple[Any, int]] = []
@@ -120,7 +120,7 @@ def random_game(start: Any, chosen: random.Random) -> list[tuple[Any, int]]:
 
 
 def sampled_positions(start: Any, count: int, seed: int = 0) -> list[tuple[Any, int]]:
-    """Positions of random games that go on, each with the number of the player to move, 0 or 1."""
+    """Return unfinished positions of random games, each with the player to move, 0 or 1."""
     chosen = random.Random(f"{seed} positions")
     found: list[tuple[Any, int]] = []
     while len(found) < count:
@@ -130,7 +130,7 @@ def sampled_positions(start: Any, count: int, seed: int = 0) -> list[tuple[Any, 
 
 
 def require_learnable(start: Any) -> None:
-    """:class:`GameError` if no evaluation of the game can be learned, however its board is read."""
+    """Raise :class:`GameError` if no evaluation can be learned, however the board is read."""
     cls: Any = type(start)
     if is_plain(cls):
         raise GameError(
@@ -138,13 +138,13 @@ def require_learnable(start: Any) -> None:
             f"before its rules"
         )
     if outcome(start)[0]:
-        raise GameError(f"{game_name(cls)} is over where it starts: there is nothing to learn")
+        raise GameError(f"{game_name(cls)} is over at its start: there is nothing to learn")
 
 
 def read_board(start: Any) -> BoardReading:
-    """Find out how to read the board of positions of the game that begins at *start*.
+    """Find out how to read the board in positions of the game that begins at *start*.
 
-    :class:`GameError` says what the game lacks.
+    :class:`GameError` if the game lacks what this needs.
     """
     cls: Any = type(start)
     board = board_of(cls)
@@ -178,7 +178,7 @@ def _with(position: Any, field: int, value: Any) -> Any:
 
 
 def _side_field(cls: Any, start: Any, positions: list[Any], sides: Any) -> int:
-    """The number of the field that says who is to move, or that the game's ``turn`` does."""
+    """Return the field that says who is to move, ``TURN`` if only ``turn`` does, or ``NONE``."""
     for number, kind in enumerate(field_kinds(cls)):
         if kind is bool:
             values = np.array([bool(position[number]) for position in positions])
@@ -188,7 +188,7 @@ def _side_field(cls: Any, start: Any, positions: list[Any], sides: Any) -> int:
 
 
 def _is_relative(positions: list[Any], field: int) -> bool:
-    """Return whether rules do not depend on who is to move: the board is the mover's."""
+    """Return whether the rules ignore who is to move, so that the board is the mover's view."""
     for position in positions:
         other = _with(position, field, not position[field])
         moves = legal_moves(position)
@@ -202,7 +202,7 @@ def _is_relative(positions: list[Any], field: int) -> bool:
 
 
 def _exchanged(board: Cells) -> Any:
-    """For each content that which the other player has in its place."""
+    """Return, for each content, the other player's counterpart."""
     names = [name.split() for name in board.contents.values()]
     found = np.arange(len(names))
     owners = list(dict.fromkeys(name[0] for name in names[1:]))
@@ -217,7 +217,7 @@ def _exchanged(board: Cells) -> Any:
 def _bit_columns(
     cls: Any, positions: list[Any], kinds: tuple[Any, ...]
 ) -> dict[tuple[int, int], Any]:
-    """For each bit of fields of some *kinds* that is not always the same, whether it is set."""
+    """Return the values over all positions of each bit that varies, in fields of some *kinds*."""
     found = {}
     for number, kind in enumerate(field_kinds(cls)):
         if kind in kinds:
@@ -250,7 +250,7 @@ def _reading(
     if field == NONE:
         raise GameError(
             f"{game_name(cls)} has no bit for each content of each cell, and no field that says "
-            f"who is to move: give positions a field of type bool that is True where the second "
+            f"who is to move: give positions a field of type bool that is True when the second "
             f"player moves, or define turn(position)"
         )
     cells = range(contents.shape[1])
@@ -281,7 +281,7 @@ def _reading(
 
 
 def _said_of_cells(columns: dict[Bit, Any], contents: Any, kinds: int) -> dict[Bit, Said]:
-    """What bits say that are a matter of what stands on one cell."""
+    """Return the meanings of bits that depend on the content of one cell alone."""
     bits = np.array(list(columns.values()), np.float32).T
     found: dict[Bit, Said] = {}
     for cell in range(contents.shape[1]):
@@ -296,7 +296,7 @@ def _said_of_cells(columns: dict[Bit, Any], contents: Any, kinds: int) -> dict[B
 
 
 def _matched(columns: Any, contents: Any, group: Any) -> Any:
-    """For bits the cell and content that they say; None if not every content has a bit."""
+    """Return the cell and content of each bit; None if some content has no bit."""
     by_value: dict[bytes, list[tuple[int, int]]] = {}
     for at, column in columns.items():
         by_value.setdefault(_packed(column[group]), []).append(at)
@@ -306,12 +306,12 @@ def _matched(columns: Any, contents: Any, group: Any) -> Any:
         for content in map(int, there[(there > 0) & (len(there) > 1)]):
             stands = contents[group, number] == content
             bits = by_value.get(_packed(stands), [])
-            if not bits and len(there) == 2:  # a bit that says that nothing is there does as well
+            if not bits and len(there) == 2:  # a bit for the only other content does as well
                 bits = by_value.get(_packed(~stands), [])
             free = [bit for bit in bits if bit not in found]
             if not free:
                 return None
-            # Of bits that look alike, one of a field that is about this content.
+            # If several bits fit, prefer one in a field with other bits for this content.
             about = {field for (field, _), (_, said) in found.items() if said == content}
             found[min(free, key=lambda bit: bit[0] not in about)] = (number, content)
     return _completed(found)
@@ -322,9 +322,9 @@ def _packed(column: Any) -> bytes:
 
 
 def _completed(found: dict[tuple[int, int], tuple[int, int]]) -> Any:
-    """The same with bits that were never set, where a bitboard is laid out as another.
+    """Add bits that were never set, if their bitboard has the layout of another.
 
-    Kings, say, stand on few cells in random games.
+    Kings, for example, visit few cells in random games.
     """
     fields = sorted({number for number, _ in found})
     layouts: dict[int, dict[int, int]] = {number: {} for number in fields}

@@ -1,4 +1,4 @@
-"""Designs: which numbers an evaluation by patterns has, before any weight is known."""
+"""Designs of pattern evaluations: the layout of their weights, before any weight is known."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ from cutnode.training.windows import BYTE, CONTENTS, MARKS, Symmetry, Window, wi
 
 SAMPLES = 2000
 SYMMETRY_SAMPLES = 40
-"""Positions from which the windows, and symmetries, are found."""
+"""Positions from which windows and symmetries are found."""
 
 MOST_DIGITS = 12
-"""Of a cell that is read together with others; of numbers, near ones are one digit."""
+"""The most digits of a cell that is read together with others; close numbers share a digit."""
 
 
 MOST_STEPS = 24
-"""Amounts that a term tells apart."""
+"""The most amounts that a term tells apart."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """What the game counts in a position, with a weight for each of some steps."""
+    """Something that the game counts in a position, with a weight for each of several steps."""
 
     number: int
-    """Of its ``features``, or ``MOVE_COUNT``."""
+    """Its number among the game's ``features``, or ``MOVE_COUNT``."""
     factor: float
-    """An amount times this is the number of a weight."""
+    """The factor from an amount to the number of its weight."""
     steps: tuple[int, ...]
-    """The first of the numbers that have the same weight: near ones, or never seen, share it."""
+    """The first number of each group that shares a weight: close ones, and ones never seen."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """The windows on a board, and what is counted, and where their weights are.
+    """The windows on a board, the terms, and the places of their weights.
 
-    Weight 0 is always 0, for lanes of vectors without a window; weight 1 is that of all positions.
+    Weight 0 is always 0, for lanes of vectors without a window; weight 1 counts in every position.
     """
 
     reading: BoardReading
     windows: tuple[Window, ...]
     symmetries: tuple[Symmetry, ...]
     digit: tuple[tuple[int, ...], ...]
-    """Of each content of each cell, where it is read together with others."""
+    """The digit of each content of each cell, for cells that are read together."""
     terms: tuple[Term, ...] = ()
 
     @property
@@ -70,13 +70,13 @@ class Design:
         return 1 + max(map(max, self.digit))
 
     def base(self, window: Window) -> int:
-        """How many things a window tells apart on a cell."""
+        """Return how many contents a window tells apart on a cell."""
         if window.reads == MARKS:
             return int(1 << self.reading.mark_kinds)
         return self.reading.contents if len(window.cells) == 1 else self.digits
 
     def numbers(self, window: Window) -> int:
-        """The configurations of a window."""
+        """Return the number of configurations of a window."""
         return 256 if window.reads == BYTE else self.base(window) ** len(window.cells)
 
     @cached_property
@@ -95,7 +95,7 @@ class Design:
 
     @cached_property
     def starts(self) -> dict[int, int]:
-        """Where the weights begin of the windows that others share them with."""
+        """The first weight of each window that has weights of its own; at -1, the end of all."""
         found, end = {}, 1 + self.sides
         for number, window in enumerate(self.windows):
             if window.shared == number:
@@ -106,12 +106,12 @@ class Design:
 
     @property
     def size(self) -> int:
-        """The number of weights of a stage of the game."""
+        """The number of weights in a stage of the game."""
         return self.starts[-1] + LEVELS * len(self.terms)
 
     @property
     def first(self) -> Any:
-        """Where the weights of each lane begin, and those of each term."""
+        """The first weight of each lane and of each term."""
         lanes = LANES * self.shape.vectors
         found = np.zeros(lanes + len(self.terms), np.int64)
         found[lanes:] = self.starts[-1] + LEVELS * np.arange(len(self.terms))
@@ -122,7 +122,7 @@ class Design:
 
     @property
     def added(self) -> Any:
-        """What each byte, or content of a cell, adds to the numbers of all windows."""
+        """The amount that each byte, or content of a cell, adds to the numbers of all windows."""
         reading, shape = self.reading, self.shape
         found = np.zeros((self.sides, shape.rows, LANES * shape.vectors), np.uint16)
         places: dict[tuple[str, int], list[tuple[int, int]]] = {}
@@ -151,7 +151,7 @@ class Design:
         return found
 
     def _rows(self, at: tuple[int, int]) -> Any:
-        """The rows of the table in which a bit is set, or the row of a content of a cell."""
+        """Return the rows of the table in which a bit is set, or the row of a cell's content."""
         if not self.reading.bitboards:
             number, content = at
             return [self.shape.first_of_cells + number * self.reading.contents + content]
@@ -160,14 +160,14 @@ class Design:
         return start + np.flatnonzero(np.arange(256) >> bit % 8 & 1)
 
     def _add_to_all(self, table: Any, lane: int, amount: int) -> None:
-        """Add to a number whatever stands on the board: with the rows of one byte, or cell."""
+        """Add to a number whatever stands on the board, in all rows of one byte or cell."""
         first = self.shape.first_of_cells
         rows = slice(first, first + self.reading.contents) if self.shape.cells else slice(256)
         table[rows, lane] += np.uint16(amount)
 
     @cached_property
     def tied(self) -> Any:
-        """For each weight the first that is equal, as a window that is turned shows the same."""
+        """For each weight, the first one tied to it: a window turned onto itself reads the same."""
         found = np.arange(self.size)
         for number, window in enumerate(self.windows):
             if window.shared != number or window.reads == BYTE:
@@ -181,7 +181,7 @@ class Design:
                     order = [window.cells.index(cell) for cell in image]
                     turned = sum(numbers // base**n % base * base**at for n, at in enumerate(order))
                     least = np.minimum(least, turned)
-            # The group of symmetries is closed, so the smallest image is that of all images.
+            # The symmetries are a group, so all images have the same smallest image.
             for side in range(self.sides):
                 start = self.starts[number] + side * len(numbers)
                 found[start : start + len(numbers)] = start + least
@@ -194,15 +194,15 @@ class Design:
 
     @property
     def read(self) -> Any:
-        """The columns of what is read of a position (see ``write_places``) that have weights."""
+        """The columns written by ``write_places`` for a position that have weights."""
         lanes = LANES * self.shape.vectors
         windows = np.arange(1 + len(self.windows))
         return np.append(windows, lanes + np.arange(len(self.terms)))
 
     def evaluation(self, stages: Any, weights: Any, *, own: bool = False) -> Patterns:
-        """The evaluation with these *weights*, int16 of ``(stages, size)``.
+        """Return the evaluation with these *weights*, int16 of ``(stages, size)``.
 
-        With *own* the game's own estimate is added to what they say.
+        With *own*, the game's own estimate is added to their sum.
         """
         shape = self.shape._replace(own=own)
         return Patterns(
@@ -210,7 +210,7 @@ class Design:
         )
 
     def empty(self) -> Patterns:
-        """The evaluation that knows nothing, with which positions are read."""
+        """Return an evaluation without knowledge, used to read positions."""
         stages = np.zeros(MOST_STONES + 1, np.int64)
         return self.evaluation(stages, np.zeros((1, self.size), np.int16))
 
@@ -218,7 +218,7 @@ class Design:
 def design_for(start: Any) -> Design:
     """Choose the windows for the board of the game that begins at *start*.
 
-    :class:`GameError` says what the game lacks.
+    :class:`GameError` if the game lacks what this needs.
     """
     reading = read_board(start)
     samples = [position for position, _ in sampled_positions(start, SAMPLES)]
@@ -248,10 +248,10 @@ def design_for(start: Any) -> Design:
 
 
 def with_terms(start: Any, design: Design) -> Design | None:
-    """A design that counts, too: what the game's ``features`` say, and how many moves there are.
+    """Return the design with terms: the game's ``features`` and the number of legal moves.
 
-    None if the same is always counted.  Moves are not counted where there may be none to count:
-    before an event of chance.
+    None if no term varies.  In games of chance, moves are not counted, as there may be none before
+    a chance event.
     """
     samples = [position for position, _ in sampled_positions(start, SAMPLES)]
     told = np.array([features(position) for position in samples], float)
@@ -264,7 +264,7 @@ def with_terms(start: Any, design: Design) -> Design | None:
 
 
 def _term(number: int, amounts: Any) -> Term:
-    """A term for amounts such as these; each of its steps has about as many of them."""
+    """Return a term for amounts like these, with about as many of them in each step."""
     whole = bool((amounts == np.floor(amounts)).all()) and amounts.max() < LEVELS / 2
     factor = 1.0 if whole else LEVELS / 2 / float(amounts.max())
     levels = np.sort((amounts * factor).astype(int))

@@ -1,9 +1,9 @@
-"""Fits of models to the positions of several generations, and what it takes to do one again.
+"""Fits of models to the positions of several generations, and the record that reproduces them.
 
-A fit may go on with another's weights, which were fitted to the positions that there were then: so
-the :class:`Fitting` of weights is a list of fits, the first from nothing.  Together with the
-positions (``--data``), which are named by their digests, it is all that weights depend on but the
-libraries; :mod:`cutnode.training.rebuilding` does it again.
+A fit may start from the weights of an earlier one, which saw only the positions of its time.  So
+the :class:`Fitting` of weights is a list of fits, the first from scratch.  Weights depend only on
+it, on the positions (``--data``), which it names by their digests, and on the libraries;
+:mod:`cutnode.training.rebuilding` repeats the fits.
 """
 
 from __future__ import annotations
@@ -26,41 +26,41 @@ from cutnode.training.objectives import Examples
 from cutnode.training.records import digest_of
 
 STAGES = 3
-"""Stages of the game, with as many positions each."""
+"""The number of stages of the game, with equally many positions each."""
 
 HELD_OUT = 20
-"""One game in so many is for validation."""
+"""One game in ``HELD_OUT`` is for validation."""
 
 SHARE = 0.8
-"""How much of a label is what a search said, the rest the result of the game."""
+"""The weight of the search score in a label; the rest is the weight of the game's result."""
 
 LIBRARIES = "jax", "jaxlib", "numba", "numpy", "optax"
 
 
 @dataclass
 class Games:
-    """The positions of a generation, and what was read of them."""
+    """The positions of a generation, and what models read from them."""
 
     played: Labelled
     file: str = ""
-    """The name of the file in which they are kept."""
+    """The name of the file that keeps them."""
     digest: str = ""
     base: Any = None
-    """What the game's own estimate says, in the units of targets; None if not asked for yet."""
+    """The game's own estimates, in units of targets; None if not computed yet."""
     read: dict[str, tuple[Any, Any]] = field(default_factory=dict)
-    """For models by name: inputs, and numbers of stones."""
+    """Inputs and numbers of stones, by the name of the model."""
 
     def __post_init__(self) -> None:
         self.digest = digest_of(self.played)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what identifies the positions, as plain data."""
+        """Return plain data that identifies the positions."""
         return {"file": self.file, "rows": len(self.played), "digest": self.digest}
 
 
 @dataclass(frozen=True)
 class Step:
-    """A fit: to which positions, and how often each was seen."""
+    """One fit: its positions, and the number of passes over them."""
 
     epochs: int
     data: tuple[str, ...]
@@ -69,16 +69,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Fitting:
-    """How weights were fitted."""
+    """The record of how weights were fitted."""
 
     model: str
     seed: int
     share: float
-    """How much of a label is what a search said."""
+    """The weight of the search score in a label."""
     unit: float
-    """What a logarithm of odds of 1 is in scores."""
+    """The score that corresponds to log odds of 1."""
     stages: tuple[int, ...]
-    """The numbers of stones with which a stage of the game begins, but the first."""
+    """The numbers of stones at which each stage of the game but the first begins."""
     steps: tuple[Step, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -87,19 +87,19 @@ class Fitting:
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Fitting:
-        """Return what :meth:`to_dict` had made plain."""
+        """Return a fitting from the plain data of :meth:`to_dict`."""
         steps = tuple(Step(step["epochs"], tuple(step["data"])) for step in data["steps"])
         return cls(**{**data, "stages": tuple(data["stages"]), "steps": steps})
 
 
 def libraries() -> dict[str, str]:
-    """Return the versions of what a fit is made with, and the kind of machine."""
+    """Return the versions of Python and of the libraries that fits use, and the machine type."""
     found = {name: version(name) for name in LIBRARIES}
     return found | {"python": platform.python_version(), "machine": platform.machine()}
 
 
 def staged(stones: Any) -> tuple[int, ...]:
-    """Return with which numbers of stones stages begin, by how often positions have them."""
+    """Return the numbers of stones at which stages begin, so that stages have equal shares."""
     borders = np.quantile(stones, np.arange(1, STAGES) / STAGES).astype(np.int64)
     return tuple(int(border) for border in np.unique(borders))
 
@@ -110,7 +110,7 @@ def stage_table(borders: tuple[int, ...]) -> Any:
 
 
 def read_of(start: Any, model: Model, games: list[Games]) -> tuple[Any, Any]:
-    """Return what a model reads of all positions, and their numbers of stones."""
+    """Return the inputs of a model for all positions, and their numbers of stones."""
     for each in games:
         if model.name not in each.read:
             each.read[model.name] = model.read(start, each.played.words)
@@ -121,7 +121,7 @@ def read_of(start: Any, model: Model, games: list[Games]) -> tuple[Any, Any]:
 def fit_step(
     start: Any, model: Model, games: list[Games], fitting: Fitting, known: Any
 ) -> tuple[Any, Learned]:
-    """Do the last step of a fitting, from weights that are *known*: the fit, and the evaluation."""
+    """Do the last step of a fitting, starting from *known* weights; return fit and evaluation."""
     cls: Any = type(start)
     decisive = is_decisive(cls)
     step, unit = fitting.steps[-1], fitting.unit if decisive else 1.0
@@ -150,7 +150,7 @@ def fit_step(
 
 
 def own_estimates(start: Any, played: Labelled) -> Any:
-    """Return what the game's own estimate says of positions."""
+    """Return the game's own estimates of positions."""
     cls: Any = type(start)
     found = np.zeros(len(played))
     run = write_estimates.specialise(cls, OWN)

@@ -1,8 +1,8 @@
 """The fit of weights to labelled positions, with JAX and Optax.
 
-In a game of wins and losses what weights say of a position is the logarithm of the odds that its
-mover wins; where points count it is their number.  They may say what the game's own estimate leaves
-open: then that is a part of the sum, and stays as it is.
+In a game of wins and losses, the sum of weights for a position predicts the log odds that its
+mover wins; in a game of points, it predicts the points.  Weights may also be fitted to correct the
+game's own estimate, which is then a fixed part of the sum.
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ from cutnode.contract.extras import extra
 from cutnode.training.objectives import Examples, JaxObjective, NetworkObjective, Objective
 
 BATCHES = 128
-"""Of an epoch, at least, each of 256 to 4096 positions (networks: twice as many)."""
+"""The target number of batches per epoch; a batch has 256 to 4096 positions (networks: 8192)."""
 
 FEWEST = 4096
-"""Positions to learn from."""
+"""The fewest positions to learn from."""
 
 SOME = 32_768
-"""Positions whose error is found at a time."""
+"""Positions whose error is computed at a time."""
 
 RATE = 0.002
 LEAST_RATE = 0.01
-"""The share of the rate that is left at the end."""
+"""The learning rate at the end, as a fraction of ``RATE``."""
 
 EPOCHS = 8
 PATIENCE = 4
-"""A fit ends after a share of 1 in so many of its epochs, two at least, without a better error on
-held-out positions."""
+"""A fit stops early after 1 / ``PATIENCE`` of its epochs (at least two) without a new least error
+on held-out positions."""
 
 DECAY = 1e-5, 3e-5
-"""Penalties for the squares of weights that stages have in common, and of their differences."""
+"""Penalties on the squares of weights shared by all stages, and of each stage's differences."""
 
 
 class Course(NamedTuple):
-    """What kind of targets a fit has, and how long it takes."""
+    """The kind of targets of a fit, and its length."""
 
     decisive: bool
-    """Targets are odds, not points."""
+    """Whether targets are odds instead of points."""
     seed: int = 0
     epochs: int = EPOCHS
 
 
 @dataclass(frozen=True)
 class PatternFit:
-    """Weights, float32 of ``(stages, size)``, and the error on positions that were held out."""
+    """Weights, float32 of ``(stages, size)``, and the error on held-out positions."""
 
     weights: Any
     error: float
@@ -58,7 +58,7 @@ class PatternFit:
 
 @dataclass(frozen=True)
 class Layers:
-    """The weights of a network in units of 1, and the error on positions that were held out."""
+    """The weights of a network in units of 1, and the error on held-out positions."""
 
     inputs: Any
     """float32 of ``(bits, width)``."""
@@ -67,12 +67,12 @@ class Layers:
     """float32 of ``(stages, views * width)``."""
     shifts: Any
     spread: float
-    """What an output of 1 is in the units of the targets."""
+    """The value of an output of 1, in units of the targets."""
     error: float
 
 
 def require_jax() -> None:
-    """:class:`CutnodeError` if what training needs is not installed."""
+    """Raise :class:`CutnodeError` if JAX or Optax is not installed."""
     for module in ("jax", "optax"):
         extra(module, "train", "training needs")
 
@@ -85,10 +85,10 @@ def fit_patterns(
     count: int,
     known: PatternFit | None = None,
 ) -> PatternFit:
-    """Fit the weights of *count* stages, *size* of each, to the places that examples have.
+    """Fit *size* weights for each of *count* stages to the places in the examples.
 
-    Each stage has weights of its own, which are what all stages have in common and a difference,
-    held small.  Weights that are *known*, of an earlier fit, are where it begins.
+    The weights of a stage are the sum of weights shared by all stages and of a difference, which a
+    penalty keeps small.  The fit starts from *known* weights of an earlier one, if given.
     :class:`CutnodeError` if there are too few examples.
     """
     weights = np.zeros((count, size), np.float32) if known is None else known.weights
@@ -124,11 +124,12 @@ def fit_network(
     known: Layers | None = None,
     varied: Callable[[Any, Any], Any] | None = None,
 ) -> Layers:
-    """Fit a network of *width* neurons and *count* stages to the bytes that examples have.
+    """Fit a network of *width* neurons and *count* stages to the bytes in the examples.
 
-    The bytes are those of so many *views*, one after the other; each has *width* neurons, of the
-    same weights.  Weights of the first layer, and of the second, are no further from 0 than *most*.
-    *varied* gives the inputs of an epoch: symmetric images, say.  Else as :func:`fit_patterns`.
+    The bytes are a number of *views*, one after the other; each has *width* neurons, with the same
+    weights.  *most* limits the magnitude of weights in the first and in the second layer.
+    *varied* returns the inputs of an epoch, such as symmetric images.  Otherwise this works as
+    :func:`fit_patterns` does.
     """
     spread = _spread(examples, course.decisive)
     if known is None:
@@ -159,7 +160,7 @@ def fit_network(
 
 
 def _spread(examples: Examples, decisive: bool) -> float:
-    """How far targets lie apart, in their units."""
+    """Return the standard deviation of point targets; 1 for odds."""
     return 1.0 if decisive else float(np.std(examples.targets)) or 1.0
 
 
@@ -173,10 +174,10 @@ def _descended(
     largest: int,
     limits: tuple[float, ...] | None = None,
 ) -> tuple[tuple[Any, ...], float]:
-    """The parameters that gradient descent (Adam) finds from *start* on, and their error.
+    """Return the parameters that gradient descent (Adam) finds from *start*, and their error.
 
-    Of the epochs those count that made the error on held-out positions least.  *spread* is how much
-    parameters change, and *largest* the most positions of a step.
+    They are taken from the epoch with the least error on held-out positions.  *spread* scales the
+    learning rate, and *largest* is the most positions in a step.
     """
     import jax
     import jax.numpy as jnp
@@ -186,7 +187,7 @@ def _descended(
     others = np.flatnonzero(examples.held)
     if len(learned) < FEWEST or not len(others):
         raise CutnodeError(
-            f"{len(examples.targets):,} positions are too few to learn from: let it play longer"
+            f"{len(examples.targets):,} positions are too few to learn from: allow more time"
         )
     batch = min(max(len(learned) // BATCHES, 256), largest)
     steps = course.epochs * (len(learned) // batch)
@@ -227,7 +228,7 @@ def _descended(
 
 
 def logistic_slope(scores: Any, results: Any) -> float:
-    """The slope of the logistic function that foretells results best (Newton's method)."""
+    """Return the slope of the logistic function that best predicts results (Newton's method)."""
     spread = float(np.std(scores)) if len(scores) else 0.0
     if spread == 0.0:
         return 0.0

@@ -1,4 +1,4 @@
-"""Games that a program plays against itself, and the labelled positions that they leave."""
+"""Self-play games, and the labelled positions that they yield."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from cutnode.kernels.self_play import ANY_MOVE, STEP, advance, decide, mark_quie
 from cutnode.tablebases.tablebase import Tablebase
 
 AT_ONCE = 512
-"""Games that are played at the same time."""
+"""Games played at the same time."""
 
 LONGEST = 400
-"""Plies of a game that then counts as a draw, or, if chance would end it, does not count."""
+"""The plies after which a game is adjudicated a draw, or discarded if the game has chance."""
 
 SLIP = 0.04
-"""How often a move is a random one, after the opening."""
+"""The probability of a random move after the opening."""
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """Positions with what is known of them, each a row, all from the mover's point of view."""
+    """Positions with their labels, a row for each, from the mover's point of view."""
 
     words: Any
     """The packed positions: uint64 of ``(positions, words of each)``."""
     scores: Any
-    """What searches said."""
+    """The scores of searches."""
     results: Any
-    """What came of the games: the next value that was proven, else the value at the end."""
+    """The results of the games: the next proven value, or else the value at the end."""
     games: Any
-    """The number of the game that each is from."""
+    """The number of each position's game."""
     expected: Any = None
-    """What searches said, as a fit wants it: the odds to win, or points."""
+    """The scores as targets of a fit: the odds to win, or points."""
     interrupted: bool = False
     """Whether Ctrl-C ended the games."""
 
@@ -54,7 +54,7 @@ class Labelled:
 
 
 def moves_player(start: Any) -> Callable[[Any, Any], None]:
-    """A function that plays the moves of *steps* in games whose positions are rows of *words*."""
+    """Return a function that plays the moves of *steps* in games with positions in *words*."""
     cls: Any = type(start)
     run = advance.specialise(cls)
     buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
@@ -62,7 +62,7 @@ def moves_player(start: Any) -> Callable[[Any, Any], None]:
 
 
 def chance_player(start: Any) -> Callable[[Any, Any], None]:
-    """A function that lets chance decide in games whose positions are rows of *words*."""
+    """Return a function that plays chance events in games with positions in *words*."""
     cls: Any = type(start)
     if not defines(cls, "chance"):
         return lambda words, steps: None
@@ -71,7 +71,7 @@ def chance_player(start: Any) -> Callable[[Any, Any], None]:
 
 
 def quiet_marker(start: Any) -> Callable[[Any, Any], Any]:
-    """A function of packed positions and their best moves: in which nothing is at stake."""
+    """Return a function that marks the quiet ones of packed positions, given their best moves."""
     cls: Any = type(start)
     if not (defines(cls, "noisy") or defines(cls, "check")):
         return lambda words, best: np.ones(len(words), bool)
@@ -98,16 +98,16 @@ def play_games(
     games: int = AT_ONCE,
     tablebase: Tablebase | None = None,
 ) -> Labelled:
-    """Play *games* at once, beginning new ones until *seconds* are over.
+    """Play *games* at once, starting new ones until *seconds* are over; return their positions.
 
-    Each begins with up to *longest_opening* random moves.  Positions without a result when the time
-    is over are left out, and so are those in which much is at stake: see :func:`quiet_marker`.
-    Ctrl-C ends the games as time does.
-    Of games of chance the positions are kept in which chance has yet to decide, as they are what a
-    search estimates; the score is that of a position after it, no worse on average.
+    Each begins with up to *longest_opening* random moves.  Positions whose result is unknown when
+    time is up are left out, and so are positions that are not quiet (:func:`quiet_marker`).
+    Ctrl-C ends the games as the clock does.
+    In games of chance, the positions kept are the ones before the chance event, since searches
+    estimate these; the score is of a position after it, which is as good on average.
 
-    Where a search proves a value, or a *tablebase* has it, that is the result, and also that of the
-    positions before it.
+    A value that a search proves, or that a *tablebase* has, is the result of its position and of
+    the positions before it in the game.
     """
     cls: Any = type(start)
     chosen = np.random.default_rng(seed)
@@ -158,7 +158,7 @@ def play_games(
                 quiet = is_quiet(words[kept], found["move"][usable])
                 kept, values = kept[quiet], found["value"][usable][quiet]
                 values = np.where(mover[kept] == steps["second"][kept], values, -values)
-                # In a game of chance, what a search proves is true after chance decided.
+                # In a game of chance, what a search proves holds only after the chance event.
                 proven = found["proven"][usable][quiet] & (not has_chance)
                 exact = np.where(proven, values_of(cls, values), np.nan)
                 if tablebase is not None:
@@ -176,22 +176,22 @@ def play_games(
 
 
 def values_of(cls: Any, scores: Any) -> Any:
-    """The values of positions by scores that are proven."""
+    """Return the values of positions with proven scores."""
     return np.sign(scores) * (np.abs(scores) > MOST_ESTIMATE) if is_decisive(cls) else scores
 
 
 def values_in(tablebase: Tablebase, positions: Packed) -> Any:
-    """The values of positions; not a number where a tablebase does not say it."""
+    """Return the values of positions in a tablebase; NaN for positions outside it."""
     entries = map(tablebase.entry, positions)
     return np.array([np.nan if entry is None else entry.value for entry in entries])
 
 
 def labelled(rows: list[Any], finished: dict[int, int], each: int) -> Labelled:
-    """The positions whose results are known, by what the games that are *finished* came to."""
+    """Return the positions with known results, given the values of the *finished* games."""
     if not rows:
         empty = np.zeros(0, np.int64)
         return Labelled(np.zeros((0, each), np.uint64), empty, empty, empty)
-    # Each game's positions in a row.
+    # The positions of each game together, in order.
     columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
     order = np.argsort(columns[3], kind="stable")
     words, scores, second, games, exact = (column[order] for column in columns)
@@ -200,7 +200,7 @@ def labelled(rows: list[Any], finished: dict[int, int], each: int) -> Labelled:
     ends[list(finished)] = list(finished.values())
     signs = np.where(second != 0, -1, 1)
     places = np.where(np.isnan(exact), len(exact), np.arange(len(exact)))
-    following = np.minimum.accumulate(places[::-1])[::-1]  # the next that is proven
+    following = np.minimum.accumulate(places[::-1])[::-1]  # the next proven position
     following = np.minimum(following, len(exact) - 1)
     proven = np.where(games[following] == games, (signs * exact)[following], np.nan)
     results = signs * np.where(np.isnan(proven), ends[games], proven)
@@ -209,7 +209,7 @@ def labelled(rows: list[Any], finished: dict[int, int], each: int) -> Labelled:
 
 
 def random_openings(start: Any, count: int, longest: int, seed: int) -> tuple[Any, Any]:
-    """Positions after up to *longest* random moves, packed, and who is to move."""
+    """Return packed positions after up to *longest* random moves, and who is to move in each."""
     chosen = np.random.default_rng(seed)
     play_moves, let_chance_decide = moves_player(start), chance_player(start)
     kept: list[Any] = []
@@ -237,12 +237,12 @@ def compare(
     longest_opening: int,
     seed: int,
 ) -> tuple[int, int, int, int, int]:
-    """Play pairs of games, each opening with both sides, all at the same time.
+    """Play pairs of games, all at the same time, with each opening from both sides.
 
-    *nodes* are those of a move of either searcher.  Both games of a pair have the same numbers for
-    chance.
+    *nodes* has the node limit per move of each searcher.  Both games of a pair have the same random
+    numbers for chance.
 
-    Returns the pairs in which the first searcher had 0, 1/2, 1, 3/2 and 2 points.
+    Return the numbers of pairs in which the first searcher scored 0, 1/2, 1, 3/2 and 2 points.
     """
     words, second = random_openings(start, pairs, longest_opening, seed)
     words, second = np.repeat(words, 2, axis=0), np.repeat(second, 2)

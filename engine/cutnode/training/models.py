@@ -1,10 +1,10 @@
-"""What kinds of evaluations are tried: patterns or a network, alone or beside the game's own.
+"""The kinds of evaluation to try: patterns or a network, alone or added to the game's own.
 
-Patterns can be beside what the game counts, too: its ``features``, and how many moves there are.
+Patterns can be combined with terms, too: the game's ``features`` and the number of legal moves.
 
-A model knows what is read of positions, how weights are fitted to them, and what evaluation comes
-of it.  What it learns is in units of the targets, the logarithm of the odds or points; an
-evaluation counts as the game's searches do, *unit* for each of these.
+A model defines what is read from positions, how weights are fitted to it, and the evaluation that
+results.  It learns in units of the targets, log odds or points; an evaluation uses the scores of
+the game's searches, with *unit* of them for each.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ WIDTH = 32
 """Neurons of a network."""
 
 NETWORK_EPOCHS = 32
-"""A network of draughts, fitted to 990,000 positions, is 57 Elo stronger (31 to 83, 300 games of
-400 nodes a move) after 30 epochs than after 4."""
+"""The most epochs for a network.  A network for draughts, fitted to 990,000 positions, is 57 Elo
+stronger (31 to 83, 300 games of 400 nodes a move) after 30 epochs than after 4."""
 
 MOST_PLANES = MOST_STONES // 64
 
 MOST_WEIGHT = 1.98
-"""Of a network's first layer, where few bits are set."""
+"""The largest weight in a network's first layer, if few bits are set."""
 
 LARGEST = (1 << 15) - 1
 
 LARGE = 500_000
-"""So many weights of a stage take minutes to fit."""
+"""The weights per stage above which a fit takes minutes."""
 
 MANY_SECONDS = 240.0
-"""A training that has less time tries plain patterns only: to compile each of the other models
-takes as long as to play."""
+"""The least seconds of a training that tries more than plain patterns: compiling each other model
+takes as long as playing."""
 
 LARGE_SECONDS = 1800.0
-"""One that has less time tries no models whose fits take minutes, and counts no moves."""
+"""The least seconds of a training that tries models whose fits take minutes, or counts moves."""
 
 
 class Model(Protocol):
@@ -72,34 +72,34 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name shown to users."""
 
     @property
     def own(self) -> bool:
-        """Whether the game's own estimate is a part of it."""
+        """Whether the game's own estimate is part of it."""
 
     @property
     def most_epochs(self) -> int:
-        """A fit that sees each position more often is no better, or learns them by heart."""
+        """The most useful epochs: more do not help, or overfit."""
 
     def with_own(self) -> Model:
-        """The same beside the game's own estimate."""
+        """Return the same model, added to the game's own estimate."""
 
     def described(self) -> str:
-        """How large it is."""
+        """Return a description of its size."""
 
     @property
     def least_seconds(self) -> float:
-        """A training that has less time does not try it."""
+        """The length of the shortest training that tries it."""
 
     def read(self, start: Any, words: Any) -> tuple[Any, Any]:
-        """What is read of packed positions, a row for each, and how many stones they have."""
+        """Return the inputs for packed positions, a row for each, and their numbers of stones."""
 
     def fit(self, examples: Examples, course: Course, *, count: int, known: Any = None) -> Any:
-        """Fit weights for *count* stages; they have an ``error``."""
+        """Fit weights for *count* stages; the result has an ``error``."""
 
     def evaluation(self, fitted: Any, stages: Any, unit: float) -> Learned:
-        """The evaluation with weights that were fitted; *stages* of numbers of stones."""
+        """Return the evaluation with fitted weights; *stages* has the stage by number of stones."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class NetworkModel:
     cls: Any
     shape: Inputs
     images: tuple[Any, ...] = ()
-    """For each symmetry the bit that takes the place of each."""
+    """For each symmetry, the bit that each input bit takes its value from."""
 
     @property
     def own(self) -> bool:
@@ -197,7 +197,7 @@ class NetworkModel:
         run(start, self._empty, np.ascontiguousarray(words).reshape(-1), found)
         planes, second = np.split(found.reshape(-1, each), [each - 1], axis=1)
         stones = np.bitwise_count(planes[:, : self.shape.planes]).sum(axis=1, dtype=np.int64)
-        if self.shape.sides == 2:  # the words of each player side by side, of which one moves
+        if self.shape.sides == 2:  # words for both players; only the mover's are not zero
             none = np.zeros_like(planes)
             planes = np.hstack([np.where(second, none, planes), np.where(second, planes, none)])
         return np.ascontiguousarray(planes).view(np.uint8), stones
@@ -233,7 +233,7 @@ class NetworkModel:
         )
 
     def _varied(self, inputs: Any, random: Any) -> Any:
-        """Each position as one of its images."""
+        """Return each position as a random one of its images."""
         chosen = random.integers(0, len(self.images), len(inputs))
         found = inputs.copy()
         for number, image in enumerate(self.images):
@@ -261,7 +261,7 @@ class NetworkModel:
         )
 
     def layers(self, network: Network, unit: float) -> Layers:
-        """Return the layers of an :meth:`evaluation` of this shape, so that a fit can go on."""
+        """Return the layers of an :meth:`evaluation` of this shape, so that a fit can resume."""
         worth = float(network.unit[0])
         return Layers(
             network.inputs[:, :-1].reshape(-1, self.shape.width) / ONE,
@@ -274,10 +274,10 @@ class NetworkModel:
 
 
 def models_for(start: Any) -> list[Model]:
-    """The models to try for the game that begins at *start*, the fastest first.
+    """Return the models to try for the game that begins at *start*, the fastest first.
 
-    A game that says what a network sees is learned by networks alone.  :class:`GameError` says what
-    another lacks.
+    Only networks are tried for a game that defines ``planes``.  :class:`GameError` if another game
+    lacks what this needs.
     """
     cls: Any = type(start)
     design = None if defines(cls, "planes") else design_for(start)
@@ -292,7 +292,7 @@ def models_for(start: Any) -> list[Model]:
 
 
 def _network(start: Any, design: Design | None) -> NetworkModel | None:
-    """The network for a game; None if there are too many words for it to read."""
+    """Return the network model of a game; None if its positions have too many words to read."""
     if design is None:
         require_learnable(start)
         inputs = inputs_of(start, WIDTH)
@@ -313,7 +313,7 @@ def _network(start: Any, design: Design | None) -> NetworkModel | None:
 
 
 def _image(design: Design, symmetry: Symmetry, sides: int) -> Any:
-    """For each bit that a network sees the one that takes its place; None if one has none."""
+    """Return the image of each bit that a network sees; None if a bit has none."""
     found = []
     for moved in image_of_bits(design.reading, symmetry).values():
         if moved is None:

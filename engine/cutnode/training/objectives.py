@@ -1,8 +1,8 @@
-"""What a fit makes least: the error of weights on positions, and its gradient.
+"""The loss that a fit minimises: the error of weights on positions, and its gradient.
 
-JAX derives it, except for networks.  Few of the bits that these see are set, and a fit that goes
-through those takes a sixth of the time that it takes with a dense product of the first layer.  So
-their gradient is compiled here, anew in each process, which takes some seconds.
+JAX derives the gradient, except for networks.  Few of a network's input bits are set, and a fit
+that visits only those takes a sixth of the time of a dense product in the first layer.  So the
+gradient of networks is compiled here, again in each process, which takes a few seconds.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ import numpy as np
 from cutnode.contract.bits import lowest_index, without_lowest
 
 PARTS = 8
-"""Of a batch, each with sums of its own: what comes of it does not depend on the processors."""
+"""Parts of a batch with separate sums, so that results do not depend on the number of cores."""
 
 
 class Examples(NamedTuple):
-    """Positions to learn from, each a row."""
+    """Positions to learn from, a row for each."""
 
     inputs: Any
-    """What is read of them: places of weights, int32, or words of bits, as bytes."""
+    """The inputs: places of weights, int32, or words of bits, as bytes."""
     stages: Any
     base: Any
-    """What is known already, as targets are: the logarithm of the odds, or points."""
+    """The fixed part of the prediction: log odds, or points."""
     targets: Any
     """The odds that the mover wins, or points."""
     held: Any
-    """True where a position is not learned from: it is for validation."""
+    """True for positions held out for validation."""
 
 
 class Objective(Protocol):
-    """The error of weights, which a fit makes least.
+    """The error of weights, which a fit minimises.
 
-    The cross entropy of odds, or the square of a difference of points.
+    It is the cross entropy of odds, or the squared difference of points.
     """
 
     def begin_epoch(self, random: Any) -> None:
-        """See the positions as other images, if there are any."""
+        """Replace the positions by random images of them, if they have any."""
 
     def gradient(self, parameters: Any, rows: Any) -> Any:
         """Return the gradient of the mean error of the positions in some rows."""
@@ -52,7 +52,7 @@ class Objective(Protocol):
 
 
 class JaxObjective:
-    """The error of what *outputs* says of positions, which JAX derives; and a *penalty*."""
+    """The error of the predictions of *outputs* plus a *penalty*, with a gradient from JAX."""
 
     def __init__(
         self,
@@ -88,11 +88,11 @@ class JaxObjective:
 
 
 class NetworkObjective:
-    """The error of a network of bits, with *views* and stages.
+    """The error of a network with bits as inputs, and with *views* and stages.
 
-    Parameters are the first layer, float32 of ``(bits, width)``, its bias, the second layer, of
-    ``(stages, views * width)``, and its shifts.  An output of 1 is *spread* in the units of
-    targets.  *varied* gives the inputs of an epoch.
+    Its parameters are the first layer, float32 of ``(bits, width)``, its bias, the second layer, of
+    ``(stages, views * width)``, and its shifts.  An output of 1 is worth *spread* in units of
+    targets.  *varied* returns the inputs of an epoch.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class NetworkObjective:
         return float(sum(self._visit(self.examples.inputs.view(np.uint64), parameters, rows)))
 
     def _visit(self, words: Any, parameters: Any, rows: Any) -> list[float]:
-        """Write the gradients of parts of some rows, and return their errors."""
+        """Compute the gradients of the parts of some rows, and return their errors."""
         layers = tuple(np.asarray(each) for each in parameters)
         if not self._gradients:
             self._gradients = [tuple(map(np.zeros_like, layers)) for _ in range(PARTS)]
@@ -135,7 +135,7 @@ class NetworkObjective:
 
 @numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def visit_network(data: Any, rows: Any, kind: Any, layers: Any, gradient: Any) -> Any:
-    """Write the gradient of the sum of the errors of positions, and return that sum."""
+    """Write the gradient of the summed error of positions, and return the sum."""
     words, stages, base, targets = data
     views, spread, decisive = kind
     weights, bias, outputs, shifts = layers

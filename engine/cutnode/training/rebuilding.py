@@ -1,4 +1,4 @@
-"""Weights made again by their recipe, from the positions that were kept, and compared."""
+"""Rebuilding weights from their recipe and the kept positions, to compare them."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from cutnode.training.records import read_games
 
 @dataclass
 class Rebuilt:
-    """How weights that were fitted again differ from those in a file."""
+    """The comparison of weights in a file with the same weights fitted again."""
 
     game: str
     file: str
     model: str
     positions: int
-    """Those of the last fit."""
+    """The number of positions in the last fit."""
     seconds: float = 0.0
     differences: list[str] = field(default_factory=list)
-    """What differs of the weights."""
+    """Differences between the weights."""
     versions: list[str] = field(default_factory=list)
-    """What differs of the libraries with which they were fitted."""
+    """Differences between the versions of libraries in the two fits."""
 
     @property
     def same(self) -> bool:
@@ -59,9 +59,9 @@ def rebuild(
     data: str | os.PathLike[str],
     report: Callable[[str], None] | None = None,
 ) -> Rebuilt:
-    """Fit weights again as those in a file were, to positions in the folder *data*, and compare.
+    """Repeat the fit of the weights in a file, with positions in the folder *data*, and compare.
 
-    :class:`CutnodeError` if the file does not say how, or positions are missing.
+    :class:`CutnodeError` if the file has no record of its fit, or positions are missing.
     """
     require_jax()
     began = time.monotonic()
@@ -70,18 +70,18 @@ def rebuild(
     learned, recipe = load_evaluation(file, cls), evaluation_recipe(file)
     if "fitting" not in recipe:
         raise CutnodeError(
-            f"{file} does not say how its weights were fitted, so they cannot be rebuilt: it was "
-            f"made by an earlier version, or by another program than cutnode train"
+            f"{file} does not say how its weights were fitted, so they cannot be rebuilt: an "
+            f"earlier version made it, or another program than cutnode train"
         )
     try:
         fitting = Fitting.of(recipe["fitting"])
         wanted = {each["digest"]: each for each in recipe["data"]}
         fitted_with = dict(recipe["libraries"])
     except (KeyError, TypeError):
-        raise CutnodeError(f"{file} has a recipe of another version of cutnode") from None
+        raise CutnodeError(f"{file} has a recipe from another version of cutnode") from None
     model = next((each for each in models_for(start) if each.name == fitting.model), None)
     if model is None:
-        raise CutnodeError(f"{game_name(cls)} has no model {fitting.model!r} any more")
+        raise CutnodeError(f"{game_name(cls)} no longer has a model {fitting.model!r}")
     games = _positions(Path(data), cls, wanted)
     known, evaluation = None, learned
     for number, step in enumerate(fitting.steps, 1):
@@ -94,7 +94,7 @@ def rebuild(
     found = Rebuilt(game_name(cls), str(file), fitting.model, positions)
     found.differences = _differences(learned, evaluation)
     found.versions = [
-        f"{name} {now}, and then {fitted_with.get(name, 'unknown')}"
+        f"{name} is now {now}, was {fitted_with.get(name, 'unknown')}"
         for name, now in libraries().items()
         if fitted_with.get(name) != now
     ]
@@ -103,7 +103,7 @@ def rebuild(
 
 
 def _positions(folder: Path, cls: Any, wanted: dict[str, dict[str, Any]]) -> dict[str, Games]:
-    """Return the positions of a folder that are wanted, by their digests."""
+    """Return the wanted positions from a folder, by their digests."""
     if not folder.is_dir():
         raise CutnodeError(f"there is no folder {str(folder)!r}")
     found = {}
@@ -129,7 +129,7 @@ def _differences(one: Learned, other: Learned) -> list[str]:
     for name, array in one.arrays.items():
         again = other.arrays[name]
         if np.shape(array) != np.shape(again):
-            found.append(f"{name}: {np.shape(again)} numbers, and there {np.shape(array)}")
+            found.append(f"{name}: shape {np.shape(again)}, in the file {np.shape(array)}")
         elif not np.array_equal(array, again):
             differ = np.asarray(array) != np.asarray(again)
             found.append(f"{name}: {np.sum(differ):,} of {np.size(array):,} numbers differ")

@@ -1,11 +1,10 @@
-"""Labelled positions in files, so that a training goes on where another ended.
+"""Labelled positions in files, so that a training can continue from an earlier one.
 
 A folder has a Parquet file for each generation, ``games-0001-DIGEST.parquet`` and so on, which
 appears complete or not at all; trainings that share a folder overwrite nothing.  Its columns are
 the words of the packed position (``word_0``, ``word_1``, ...), the ``score`` of the search, the
-``result`` of the game, the number of the ``game``, and what was ``expected``: the odds to win, or
-points.  Its metadata has, under ``cutnode``, the game, a digest of its rules, and how the games
-were played.
+``result`` of the game, the number of the ``game``, and the ``expected`` odds to win, or points.
+Its metadata has, under ``cutnode``, the game, a digest of its rules, and the settings of the games.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from cutnode.storage.parquet import pyarrow_modules
 from cutnode.training.games import Labelled
 
 MOST_FILES = 32
-"""Files that are read: those of the last generations."""
+"""The most files to read: the ones of the last generations."""
 
 
 def prepare_folder(folder: str | os.PathLike[str]) -> None:
-    """Make a folder if need be; :class:`CutnodeError` if files cannot be written to it."""
+    """Create a folder if it does not exist; :class:`CutnodeError` if it cannot be written to."""
     if Path(folder).is_file():
         raise CutnodeError(f"{folder} is a file: games are kept in a folder")
     try:
@@ -44,7 +43,7 @@ def prepare_folder(folder: str | os.PathLike[str]) -> None:
 
 
 def as_kept(cls: Any, played: Labelled) -> Labelled:
-    """Return positions with all numbers as files have them, so that fits to either are the same."""
+    """Return positions with numbers as precise as in files, so that fits to both are the same."""
     number = np.float32 if defines(cls, "chance") else np.int32
     return replace(
         played,
@@ -56,7 +55,7 @@ def as_kept(cls: Any, played: Labelled) -> Labelled:
 
 
 def digest_of(played: Labelled) -> str:
-    """Return a digest of all that is known of some positions."""
+    """Return a digest of positions and their labels."""
     digest = blake2b(digest_size=16)
     for part in (played.words, played.scores, played.results, played.games, played.expected):
         digest.update(np.ascontiguousarray(part).tobytes())
@@ -68,7 +67,8 @@ def write_games(
 ) -> Path:
     """Write the positions of a generation to the next file of a folder.
 
-    :class:`GameError` if the rules of the game are in no file, or were changed since it began.
+    :class:`GameError` if the rules of the game are not in a file, or were changed since this
+    process began.
     """
     arrow, parquet = pyarrow_modules()
     place = Path(folder)
@@ -95,10 +95,10 @@ def write_games(
 def read_games(
     folder: str | os.PathLike[str], cls: Any, most: int | None = MOST_FILES
 ) -> list[tuple[Labelled, dict[str, Any]]]:
-    """Read the last files of a folder, *most* of them at most, with the recipe of each.
+    """Read the last files of a folder, at most *most*, with their recipes.
 
-    A recipe has the name of its ``file``, too.  There are none if there is no such folder.
-    :class:`CutnodeError` if a file is damaged, or of another game, or of other rules.
+    A recipe also has the name of its ``file``.  The list is empty if there is no such folder.
+    :class:`CutnodeError` if a file is damaged, or about another game or other rules.
     """
     _, parquet = pyarrow_modules()
     found = []
@@ -120,7 +120,7 @@ def read_games(
             played = Labelled(np.stack(words, axis=1), *(table[name].to_numpy() for name in names))
         except CutnodeError:
             raise
-        except Exception as error:  # pyarrow has many of its own
+        except Exception as error:  # pyarrow raises many kinds
             raise CutnodeError(f"{path} holds no games to learn from: {error}") from None
         found.append((played, about | {"file": path.name}))
     return found

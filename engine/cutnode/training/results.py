@@ -1,4 +1,4 @@
-"""What becomes of a training: its generations, the proof, and where the weights are."""
+"""The result of a training: its generations, the proof, and the file of its weights."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from typing import Any
 from cutnode.playing.matches import MatchResult
 
 PROOF_SECONDS = 0.05
-"""Of a move, in the proof."""
+"""Seconds per move in the proof."""
 
 
 @dataclass(frozen=True)
 class Generation:
-    """What a generation did."""
+    """The result of a generation."""
 
     positions: int
-    """New ones, of the games that it played."""
+    """The number of new positions, from the games that it played."""
     games: int
     model: str
     error: float
-    """On held-out positions: cross entropy where games are won or lost, else mean square."""
+    """The error on held-out positions: cross entropy in decisive games, else mean square."""
     elo: float
-    """Against the best before it, with as many nodes as either visits in the same time."""
+    """Elo against the best before it, with the nodes that each visits in the same time."""
     kept: bool
 
 
 @dataclass
 class Training:
-    """What became of a training."""
+    """The result of a training."""
 
     game: str
     nodes: int
     model: str = ""
-    """What kind of evaluation was best."""
+    """The kind of the best evaluation."""
     seconds: float = 0.0
     generations: list[Generation] = field(default_factory=list)
     at_nodes: float | None = None
-    """Elo against the evaluation before, at equal nodes."""
+    """Elo against the evaluation before the training, at equal nodes."""
     proof: MatchResult | None = None
-    """The test at equal time."""
+    """The match at equal time."""
     file: str | None = None
-    """Where the weights are, if they won."""
+    """The file where the weights were installed, if they won."""
     reason: str = ""
     interrupted: bool = False
 
@@ -63,13 +63,15 @@ class Training:
     def __str__(self) -> str:
         lines = [f"{self.game}: {self.model or self.reason}"]
         for number, each in enumerate(self.generations, 1):
-            verdict = "the best so far" if each.kept else "not better"
+            verdict = "new best" if each.kept else "not better"
             lines.append(
                 f"generation {number}  {each.positions:,} positions of {each.games:,} games, "
                 f"{each.model}, error {each.error:.4f}, {each.elo:+.0f} Elo: {verdict}"
             )
         if self.at_nodes is not None:
-            lines.append(f"at {self.nodes} nodes a move: {self.at_nodes:+.0f} Elo against before")
+            lines.append(
+                f"at {self.nodes} nodes a move: {self.at_nodes:+.0f} Elo against the old evaluation"
+            )
         if self.proof is not None and self.proof.games:
             lines.append(f"at {PROOF_SECONDS:g} s a move: {self.proof.elo_text()}")
         if self.model:

@@ -1,10 +1,10 @@
-"""The symmetries of a game: the ways to lay its board onto itself that change nothing.
+"""The symmetries of a game: rotations and reflections of its board that preserve the rules.
 
-Where the game defines ``canonical``, that says it: a symmetry is one if all positions have the key
-of their images.  Else, or where keys differ (a game may turn its positions early on only), random
-games are played side by side, one from a position and one from its image.  Each move needs one on
-the other side that leads to the image of its position, and both games have to end at the same
-time with the same value.
+If the game defines ``canonical``, a map is a symmetry if every position has the same key as its
+image.  If it does not, or if keys differ (a game may only turn early positions), random games are
+played in pairs, one from a position and one from its image.  Each move then needs a counterpart in
+the other game that leads to the image of its position, and both games have to end at the same time
+with the same value.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ ImageOf = Callable[[Any], Any]
 
 
 def symmetries_of(reading: BoardReading, samples: list[Any]) -> list[Symmetry]:
-    """The symmetries of a game, that which moves nothing first; they are a group.
+    """Return the group of symmetries of a game, the identity first.
 
-    All ways to turn and mirror the board are tried on *samples*, positions of random games.
+    All rotations and reflections of the board are tried on *samples*, positions of random games.
     """
     every = automorphisms(reading.board)
     found: frozenset[Symmetry] = frozenset(every[:1])
@@ -46,15 +46,15 @@ def symmetries_of(reading: BoardReading, samples: list[Any]) -> list[Symmetry]:
 
 
 def _generated(symmetries: frozenset[Symmetry]) -> frozenset[Symmetry]:
-    """The group that some symmetries generate."""
+    """Return the group that some symmetries generate."""
     products = {tuple(one[cell] for cell in other) for one in symmetries for other in symmetries}
     return symmetries if products <= symmetries else _generated(symmetries | products)
 
 
 def image_of_bits(reading: BoardReading, symmetry: Symmetry) -> dict[Bit, Bit | None]:
-    """For the bits of all fields those that take their places; None where there is none.
+    """Return the image of each bit of all fields; None for a bit without one.
 
-    Bits that say nothing of a cell stay where they are.
+    Bits that do not depend on a cell stay where they are.
     """
     images: dict[Bit, Bit | None] = {
         (number, bit): (number, bit) for number in range(len(reading.fields)) for bit in range(64)
@@ -69,7 +69,7 @@ def image_of_bits(reading: BoardReading, symmetry: Symmetry) -> dict[Bit, Bit | 
             and says.keys() & others.keys()
             and all(others.get(what, yes) == yes for what, yes in says.items())
         }
-        # Of bits that say the same, one of the same field, and that which surely says it.
+        # If several bits have this meaning, prefer the same field, then the most evidence.
         images[at] = min(alike, key=lambda bit: (bit[0] != at[0], -alike[bit], bit), default=None)
         taken.add(images[at] or at)
     return images
@@ -110,11 +110,11 @@ def _changes_nothing(reading: BoardReading, symmetry: Symmetry, samples: list[An
             for each in samples
         )
     except (ArithmeticError, LookupError, ValueError, CutnodeError):
-        return False  # rules may fail where an image is no position of the game
+        return False  # rules may fail on an image that is not a position of the game
 
 
 def _is_laid_out(reading: BoardReading, symmetry: Symmetry, position: Any, image: Any) -> bool:
-    """Return whether all that stands on the board of a position stands on that of its image."""
+    """Return whether the board of the image has each content on the image of its cell."""
     if image is None:
         return False
     here = contents_of(reading.seen_position(position))
@@ -123,10 +123,10 @@ def _is_laid_out(reading: BoardReading, symmetry: Symmetry, position: Any, image
 
 
 def _look(reading: BoardReading, before: Any, position: Any) -> tuple[Any, ...]:
-    """What has to be the same of two positions: all that is read, whose move it is, the end.
+    """Return what has to agree in two positions: the fields read, the mover, and the outcome.
 
-    Other fields, the key of a position, say, need not be laid out anew: what they are for shows as
-    the games go on.
+    Other fields, such as the key of a position, need no image: any difference that they make shows
+    later in the games.
     """
     over, value = outcome(position)
     again = bool(moves_again(before, position))
@@ -134,7 +134,7 @@ def _look(reading: BoardReading, before: Any, position: Any) -> tuple[Any, ...]:
 
 
 def _has_same_moves(reading: BoardReading, image: ImageOf, position: Any) -> bool:
-    """Return whether the moves from an image lead to the images of where moves lead."""
+    """Return whether the moves from an image lead to the images of a position's children."""
     other = image(position)
     children = [play(position, move) for move in legal_moves(position)]
     images = [(image(child), outcome(child)) for child in children]
@@ -147,7 +147,7 @@ def _has_same_moves(reading: BoardReading, image: ImageOf, position: Any) -> boo
 def _goes_the_same_way(
     reading: BoardReading, symmetry: Symmetry, image: ImageOf, position: Any, chosen: random.Random
 ) -> bool:
-    """Return whether a random game can be played from a position and its image alike."""
+    """Return whether a random game from a position can be mirrored from its image."""
     other = image(position)
     for _ in range(LONGEST_GAME):
         if outcome(position) != outcome(other) or chance(position) != chance(other):
@@ -166,7 +166,7 @@ def _goes_the_same_way(
         else:
             move = chosen.choice(legal_moves(position))
             child = play(position, move)
-            # Where a move is the number of a cell, its image is that of the image of the cell.
+            # If a move is the number of a cell, its counterpart is the number of the cell's image.
             likely = symmetry[move] if move < len(symmetry) else move
             moves = sorted(legal_moves(other), key=lambda number: number != likely)
             children = (play(other, number) for number in moves)

@@ -1,12 +1,13 @@
-"""Training: self-play, fit and proof by turns, until the time is over.
+"""Training: alternating self-play, fits and matches, until time is up, and a final proof.
 
 Each generation plays games with the best evaluation so far, fits weights to all games so far, and
-plays a short match, in which each side has as many nodes as it would visit in the same time:
-weights that win it are the best from then on.  The first tries all models of evaluations
-(``cutnode.training.models``), and a later one does so again when there are several times as many
-positions; those between go on with what was best.  At the end the best has to win a sequential test
-at equal time against what the game's searches use now; weights that do not are not installed, but
-left in a file beside, from which the next training goes on.
+plays a short match, in which each side has the nodes that it would visit in the same time; weights
+that win it are the new best.  The first generation tries all models of evaluations
+(``cutnode.training.models``), and a later one tries them again when there are several times as
+many positions; generations between refit the model that was best.  At the end, the best weights
+have to win a sequential test (SPRT) at equal time against the evaluation that the game's searches
+use now.  Weights that do not win are not installed, but kept in a file next to the target, where
+the next training starts.
 """
 
 from __future__ import annotations
@@ -37,6 +38,14 @@ from cutnode.storage.evaluations import (
     save_evaluation,
 )
 from cutnode.tablebases.tablebase import Tablebase
+from cutnode.training.acceptance import (
+    FEWEST_SECONDS,
+    install_if_proven,
+    proof_of,
+    target_file,
+    unproven_file,
+    usual_plies,
+)
 from cutnode.training.fits import (
     SHARE,
     Fitting,
@@ -50,39 +59,30 @@ from cutnode.training.fits import (
 from cutnode.training.fitting import FEWEST, logistic_slope, require_jax
 from cutnode.training.games import Labelled, compare, play_games
 from cutnode.training.models import Model, models_for
-from cutnode.training.proving import (
-    FEWEST_SECONDS,
-    install_if_proven,
-    proof_of,
-    target_file,
-    unproven_file,
-    usual_plies,
-)
 from cutnode.training.records import as_kept, prepare_folder, read_games, write_games
 from cutnode.training.results import Generation, Training
 
 LEAST_SECONDS = 60.0
-"""A training that has less time has hardly begun when it is over: compiling, a generation and a
-proof take as long."""
+"""The least seconds of a training: compiling, one generation and the proof take as long."""
 
 MORE = 4
-"""All is tried again when there are so many times as many positions."""
+"""The growth in positions after which all models are tried again."""
 
 TIMED = 100
-"""Positions whose searches tell how fast an evaluation is."""
+"""Positions searched to measure the speed of an evaluation."""
 
 PROOF = 0.3
-"""The part of the time that is for the proof."""
+"""The fraction of the time for the proof."""
 
 PLAYING = 0.2
-"""The part of the time left in which a generation plays."""
+"""The fraction of the remaining time in which a generation plays."""
 
 FEWEST_EPOCHS, SEEN = 3, 8_000
-"""A fit sees each position so often at least, and so many in all for each second of the training,
-if the model learns from that: it takes one to three hundredths of the time."""
+"""The least epochs of a fit, and the positions that it sees per second of the whole training, as
+far as the model benefits: fits take one to three hundredths of the time."""
 
 MOST_POSITIONS = 2_000_000
-"""Older ones are left out of the fit."""
+"""The most positions in a fit; the oldest are dropped."""
 
 PAIRS = 150
 """Pairs of games between two evaluations at equal nodes."""
@@ -102,24 +102,26 @@ def train(
     tablebase: Tablebase | str | os.PathLike[str] | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Training:
-    """Learn an evaluation of a game from its own games, in so many *seconds*, and install it.
+    """Learn an evaluation of a game from self-play in *seconds*, and install it if it is stronger.
 
-    *out* is the file of weights, by default the one beside the game from which searches take them;
-    weights that are there already are what new ones have to beat.  *nodes* are those of each move
-    of self-play.  *data* is a folder for the positions that it learns from; those that are there
-    already are learned from, too.  The results of positions that a *tablebase* has are their
-    values.  *report* is called with a line now and then.
+    *out* is the file of weights, by default the one next to the game, where searches find it; new
+    weights have to beat the ones already there.  *nodes* is the node limit for each move of
+    self-play.  *data* is a folder for the positions to learn from; positions already there are
+    used, too.  Positions in a *tablebase* have its values as results.  *report* is called with a
+    line of progress from time to time.
 
-    What was best so far is in ``FILE.unproven.weights`` until it won its proof, and a training
-    begins with what another left there, until something beats it.  Ctrl-C ends playing and
-    learning; games that had ended are kept with the others.
+    The best weights so far are in ``FILE.unproven.weights`` until they win their proof; a training
+    starts from the ones that another left there, until something beats them.  Ctrl-C ends playing
+    and learning; finished games are kept with the others.
 
     :class:`GameError` if the game cannot be learned, :class:`CutnodeError` if the tablebase is of
     another game.
     """
     require_jax()
     if not LEAST_SECONDS <= seconds < math.inf:
-        raise CutnodeError(f"a training takes {LEAST_SECONDS:g} seconds or more, not {seconds:g}")
+        raise CutnodeError(
+            f"seconds of a training must be at least {LEAST_SECONDS:g} and finite, got {seconds:g}"
+        )
     start = game.start()
     cls: Any = type(start)
     target = target_file(cls, out)
@@ -155,19 +157,19 @@ def train(
             result.proof = proof_of(game, aside, target, left, threads, seed, trainer.plies)
         install_if_proven(result, aside, target)
     if result.interrupted and data is not None and trainer.played:
-        result.reason += f"; {trainer.played:,} positions that were played are in {data}"
+        result.reason += f"; {trainer.played:,} new positions are in {data}"
     result.seconds = time.monotonic() - began
     return result
 
 
 @dataclass(frozen=True)
 class _Tried:
-    """Weights that were fitted, and how they played."""
+    """Fitted weights, and how they played."""
 
     model: Model
     fitting: Fitting
     data: dict[str, dict[str, Any]]
-    """What identifies the positions of all fits, by their digests."""
+    """The identities of the positions of all fits, by their digests."""
     fitted: Any
     evaluation: Learned
     elo: float
@@ -201,26 +203,26 @@ class Trainer:
         self.before = before
         self.best: Learned | None = None
         self.scaled = False
-        """Whether scores of the best mean what ``unit`` says."""
+        """Whether scores of the best evaluation are on the scale of ``unit``."""
         self.took = 0.0
         """Seconds that the last generation took."""
         self.chosen: _Tried | None = None
-        """What was best when all was tried, and its last fit."""
+        """The model that was best when all were tried, with its last fit."""
         self.kept: _Tried | None = None
-        """That of the best weights."""
+        """The fit of the best weights."""
         self.tried_at = 0
-        """So many positions there were then."""
+        """The number of positions when all models were last tried."""
         self.stages: dict[str, tuple[int, ...]] = {}
-        """For models by name: with which numbers of stones stages begin."""
+        """The numbers of stones at which stages begin, by the name of the model."""
         self.speeds: dict[str, float] = {}
-        """Nanoseconds of a node, for evaluations by what they mean."""
+        """Nanoseconds per node, by the ``meaning`` of an evaluation."""
         self.unit = 0.0
-        """What a logarithm of odds of 1 is in scores."""
+        """The score that corresponds to log odds of 1; 0 if not known yet."""
         self.folder, self.tablebase = folder, tablebase
         self.earlier = 0
-        """Generations of earlier trainings."""
+        """The number of generations of earlier trainings."""
         self.played = 0
-        """New positions."""
+        """The number of new positions."""
         self.data: list[Games] = []
         self.result = Training(game_name(self.cls), nodes)
         for model in models:
@@ -230,7 +232,7 @@ class Trainer:
         return BatchSearcher(self.cls, table=TABLE_MB, threads=self.threads, evaluation=evaluation)
 
     def recipe(self) -> dict[str, Any]:
-        """How the best weights were made: with the positions, all that it takes to do it again."""
+        """Return the recipe of the best weights, which with the positions can repeat their fits."""
         assert self.kept is not None
         return {
             "nodes": self.nodes,
@@ -242,7 +244,7 @@ class Trainer:
         }
 
     def remember(self) -> None:
-        """Take the positions of an earlier training."""
+        """Load the positions of earlier trainings."""
         if self.folder is None:
             return
         prepare_folder(self.folder)
@@ -252,25 +254,25 @@ class Trainer:
             self.data.append(Games(played, recipe["file"]))
         self.earlier = len(self.data)
         if self.data:
-            self.say(f"{self._count():,} positions are there already")
+            self.say(f"{self._count():,} positions from earlier trainings")
 
     def begin_with(self, file: Path) -> None:
-        """Take weights that a training left unproven for the best, until others beat them."""
+        """Start from the weights that an earlier training left unproven, until others beat them."""
         try:
             self.best = load_evaluation(file, self.cls)
         except GameError as error:
-            raise GameError(f"{error}; a training would begin with it: move it away") from None
+            raise GameError(f"{error}; a training would start from it: move it away") from None
         unit = float(evaluation_recipe(file).get("fitting", {}).get("unit", 0.0))
         self.unit = self.unit or unit
         self.scaled = 0 < unit == self.unit
         self.result.model = f"weights of {file.name}"
-        self.say(f"it begins with {file}, of an earlier training")
+        self.say(f"starting from {file}, left by an earlier training")
 
     def _count(self) -> int:
         return sum(len(games.played) for games in self.data)
 
     def generation(self, seconds: float) -> None:
-        """Play for some seconds, fit, and keep what wins."""
+        """Play for a number of seconds, fit weights, and keep them if they win."""
         began = time.monotonic()
         number = self.earlier + len(self.result.generations)
         current = self.best or self.before
@@ -288,7 +290,7 @@ class Trainer:
         if new.interrupted:
             raise KeyboardInterrupt
         if not len(new):
-            raise CutnodeError(f"no game came to its end in {seconds:.0f} s: let it play longer")
+            raise CutnodeError(f"no game ended within {seconds:.0f} s: allow more time")
         best = self._fitted(current)
         kept = best.elo > 0
         if kept:
@@ -300,7 +302,7 @@ class Trainer:
         self.took = time.monotonic() - began
 
     def _keep(self, new: Labelled, number: int, current: Any) -> None:
-        """Add positions to those that are learned from, and to the folder."""
+        """Add positions to the training data, and to the folder."""
         self.say(f"generation {number + 1}: {len(new):,} positions of {new.count:,} games")
         new = as_kept(self.cls, replace(new, expected=self._expected(new)))
         self.played += len(new)
@@ -314,7 +316,7 @@ class Trainer:
             del self.data[0]
 
     def _fitted(self, current: Any) -> _Tried:
-        """What plays best against the current evaluation, of all or of what was best before."""
+        """Fit the model that was best, or all of them; return what plays best against *current*."""
         if self.chosen is not None and self._count() < MORE * self.tried_at:
             chosen = self.chosen
             self.chosen = self._try(chosen.model, current, chosen)
@@ -332,7 +334,7 @@ class Trainer:
         return self.chosen
 
     def _try(self, model: Model, current: Any, known: _Tried | None = None) -> _Tried:
-        """Fit a model to all positions, and let it play against the current evaluation."""
+        """Fit a model to all positions, and play it against the current evaluation."""
         if model.name not in self.stages:
             self.stages[model.name] = staged(read_of(self.start, model, self.data)[1])
         step = Step(
@@ -361,13 +363,13 @@ class Trainer:
         return _Tried(model, fitting, data, fitted, evaluation, elo)
 
     def _epochs(self, model: Model, positions: int, *, again: Any) -> int:
-        """How often a fit sees so many positions; half as often if it begins with known weights."""
+        """Return the epochs of a fit to *positions* positions: half if it starts from another."""
         epochs = max(round(SEEN * self.seconds / positions), FEWEST_EPOCHS)
         epochs = min(epochs, model.most_epochs)
         return epochs if again is None else epochs // 2
 
     def _speed(self, evaluation: Any) -> float:
-        """Nanoseconds of processor time that a node takes with an evaluation."""
+        """Return the nanoseconds of processor time per node with an evaluation."""
         if evaluation.meaning not in self.speeds:
             words = self.data[-1].played.words
             chosen = np.random.default_rng(self.seed).integers(0, len(words), TIMED)
@@ -381,7 +383,7 @@ class Trainer:
         return self.speeds[evaluation.meaning]
 
     def _expected(self, played: Labelled) -> Any:
-        """What searches said of positions: the odds to win, or points."""
+        """Return the scores of positions as targets of a fit: the odds to win, or points."""
         scores = played.scores.astype(np.float64)
         if not self.decisive:
             return scores
@@ -390,7 +392,7 @@ class Trainer:
         slope = logistic_slope(scores[~decided], results)
         if not self.unit:
             usual = game_constant(self.cls, "UNIT", ESTIMATE_UNIT)
-            known = slope > 0 and len(played) >= FEWEST  # else games were interrupted
+            known = slope > 0 and len(played) >= FEWEST  # otherwise the games were interrupted
             self.unit = min(max(1 / slope, usual / 4), 4 * usual) if known else usual
         if self.scaled or len(played) < FEWEST:
             slope = 1 / self.unit
@@ -398,9 +400,9 @@ class Trainer:
         return np.where(decided, (np.sign(scores) + 1) / 2, odds)
 
     def _elo(self, evaluation: Any, other: Any, *, timed: bool) -> float:
-        """The difference in Elo at equal nodes or, *timed*, at nodes of equal time.
+        """Return the Elo difference at equal nodes or, if *timed*, at nodes that take equal time.
 
-        It is no further from 0 than a pair more would make it.
+        A score of 0 or 1 is moved by half a pair, so that the difference is finite.
         """
         slower = self._speed(evaluation) / self._speed(other) if timed else 1.0
         counts = compare(
@@ -415,6 +417,6 @@ class Trainer:
         return elo_difference(min(max(mean, 0.5 / PAIRS), 1 - 0.5 / PAIRS))
 
     def finish(self) -> None:
-        """Compare the best with what was used before."""
+        """Compare the best evaluation with the one before the training, at equal nodes."""
         if self.best is not None:
             self.result.at_nodes = self._elo(self.best, self.before, timed=False)

@@ -1,10 +1,10 @@
-"""Windows on a board: the cells that an evaluation by patterns looks at together.
+"""Windows on a board: groups of cells that a pattern evaluation reads together.
 
-They follow from where the cells lie.  *Lines* are cells in a row, in each direction in which a cell
-has a neighbour; *blocks* are cells side by side, as near to a square as their number allows.  How
-many cells a window has is a matter of how many things can stand on each: a window has at most
-:data:`MOST_NUMBERS` configurations.  Windows that a symmetry of the board carries into each other
-share their weights.
+They follow from the places of the cells.  *Lines* are cells in a row, in each direction in which a
+cell has a neighbour; *blocks* are rectangles of cells, as near to a square as their number allows.
+The number of contents of a cell limits the size of a window, which has at most
+:data:`MOST_NUMBERS` configurations.  Windows that a symmetry maps onto each other share their
+weights.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any
 from cutnode.contract.cells import Cells
 
 MOST_NUMBERS = 20_000
-"""Configurations of a window: each has a weight in each stage of the game."""
+"""The most configurations of a window; each has a weight in each stage of the game."""
 
 MOST_WINDOWS = 95
-"""More make an evaluation too slow."""
+"""The most windows: more make an evaluation too slow."""
 
 LONGEST = 8
-"""Cells of a line."""
+"""The most cells of a line."""
 
 
 CONTENTS, MARKS, BYTE = "contents", "marks", "byte"
@@ -32,25 +32,25 @@ CONTENTS, MARKS, BYTE = "contents", "marks", "byte"
 
 @dataclass(frozen=True)
 class Window:
-    """Cells that are read together, those of a window first that shares its weights."""
+    """Cells that are read together, in the order of the first window with the same weights."""
 
     cells: tuple[int, ...]
     shared: int
     """The number of the first window with the same weights."""
     reads: str = CONTENTS
-    """What is read: what stands on the cells, or marks on them, or a byte of the position.
+    """The thing read: the contents of the cells, marks on them, or a byte of the position.
 
-    The *cells* of a byte are the number of its field and its own.
+    For a byte, *cells* are the number of its field and its own number.
     """
 
 
 Place = tuple[float, float]
 Symmetry = tuple[int, ...]
-"""For each cell the one that takes its place."""
+"""The image of each cell."""
 
 
 def directions(board: Cells) -> list[Place]:
-    """The steps from a cell to its neighbours, one of two opposite ones."""
+    """Return the steps from a cell to its neighbours, one of each opposite pair."""
     places = board.places
     steps = {
         (round(x - a, 3), round(y - b, 3)) for a, b in places for x, y in places if (a, b) < (x, y)
@@ -61,7 +61,7 @@ def directions(board: Cells) -> list[Place]:
 
 
 def lines(board: Cells, longest: int) -> list[tuple[int, ...]]:
-    """Cells in a row, at most *longest*; longer rows are several that overlap by half."""
+    """Return lines of at most *longest* cells; longer rows are split, with overlaps of half."""
     at = {(round(x, 3), round(y, 3)): number for number, (x, y) in enumerate(board.places)}
     found = []
     for dx, dy in directions(board):
@@ -87,7 +87,7 @@ def stretches(row: list[int], longest: int) -> list[tuple[int, ...]]:
 
 
 def blocks(board: Cells, most: int) -> list[tuple[int, ...]]:
-    """Cells side by side: as many rows as columns, or one row less."""
+    """Return blocks of at most *most* cells, two or three cells wide or high."""
     at = {(round(x, 3), round(y, 3)): number for number, (x, y) in enumerate(board.places)}
     steps = directions(board)
     if len(steps) < 2 or most < 4:
@@ -116,7 +116,7 @@ def blocks(board: Cells, most: int) -> list[tuple[int, ...]]:
 
 
 def automorphisms(board: Cells) -> list[Symmetry]:
-    """The ways to lay the board's cells onto themselves: turned and mirrored."""
+    """Return the rotations and reflections that map the board's cells onto themselves."""
     places = [(x, y) for x, y in board.places]
     middle = [(min(c) + max(c)) / 2 for c in zip(*places, strict=True)]
     centred = [(round(x - middle[0], 3), round(y - middle[1], 3)) for x, y in places]
@@ -138,10 +138,10 @@ def windows_of(
     cells: set[int],
     raw: Sequence[tuple[int, int]] = (),
 ) -> list[Window]:
-    """The windows for a board with so many *digits* on each of some *cells*.
+    """Return the windows for a board with *digits* contents on each of the used *cells*.
 
-    *marks* is the number of what marks of a cell can say, or 1 if there are none; *raw* are bytes
-    that are windows of their own.
+    *marks* is the number of values of a cell's marks, 1 if there are none; each of the *raw* bytes
+    is a window of its own.
     """
     most = max(1, int(math.log(MOST_NUMBERS) / math.log(max(digits, 2))))
     chosen = lines(board, min(most, LONGEST))
@@ -162,7 +162,7 @@ def _shared(
     reads: str,
     found: list[Window],
 ) -> list[Window]:
-    """Windows with all their images, after those *found*; a set of cells is one window."""
+    """Return windows *found* before, then new ones with their images; no set of cells twice."""
     known: set[Any] = set()
     for window in chosen:
         window = tuple(number for number in window if number in cells)
@@ -178,12 +178,12 @@ def _shared(
 
 
 def importance(group: list[Window]) -> tuple[bool, int]:
-    """What is read first where there are too many windows: marks, bytes, and many cells."""
+    """Return a key that puts first what to keep: marks, bytes, then windows with more cells."""
     return group[0].reads == CONTENTS, -len(group[0].cells)
 
 
 def _fewer(found: list[Window]) -> list[Window]:
-    """At most as many as make a fast evaluation: those with the most cells, and all of a kind."""
+    """Return at most ``MOST_WINDOWS`` windows: the most important, and always whole groups."""
     groups: dict[int, list[Window]] = {}
     for window in found:
         groups.setdefault(window.shared, []).append(window)

@@ -1,13 +1,13 @@
 """Drawings of searched trees: Mermaid, Graphviz DOT, SVG; and JSON.
 
-All three drawings show the same boxes, from left to right: of each node the move, the score
-(``=`` exact, ``≥`` and ``≤`` bounds), window, depth, nodes visited, and why the search went
-no further; the line of best play in bold; what was not searched behind dashed lines.  The
-corners of max are square, those of min round.  The SVG needs no other program: boxes are as
-wide as their text, and its text can be selected.
+All three drawings show the same boxes, with the root at the left.  The box of a node has its move,
+score (``=`` exact, ``≥`` and ``≤`` bounds), window, depth, nodes visited, and the reason why the
+search went no deeper.  The principal variation is bold, and dashed lines lead to moves that were
+not searched.  Max nodes have square corners, min nodes round ones.  The SVG needs no other program:
+boxes are as wide as their text, and the text can be selected.
 
-The layout keeps subtrees as close together as their boxes allow, each parent in the middle of
-its children: E. Reingold and J. Tilford, "Tidier drawings of trees" (1981).
+The layout packs subtrees as closely as their boxes allow, and centres each parent on its children:
+E. Reingold and J. Tilford, "Tidier drawings of trees" (1981).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_MERMAID_TEXT = 50_000
 """The default limits of Mermaid."""
 
 LONGEST_LIST = 24
-"""Characters of a list of moves."""
+"""The most characters in a list of moves."""
 
 SIGNS = {"exact": "=", "lower": "≥", "upper": "≤", "none": "?"}
 
@@ -37,7 +37,7 @@ STUB = "stub"
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A search, and the part of its tree that is shown."""
+    """A search with the part of its tree that is shown."""
 
     game: str
     position: str
@@ -45,25 +45,25 @@ class Tree:
     """One of ``RECORDED_SEARCHES``."""
     techniques: tuple[str, ...]
     depth: int
-    """Plies, of the last iteration; less than asked for if the value was proven by then."""
+    """The depth of the last iteration, in plies; less than requested if the value was proven."""
     decisive: bool
-    """True if scores far from 0 are wins (see ``cutnode.kernels.scores``)."""
+    """Whether scores far from 0 are wins (see ``cutnode.kernels.scores``)."""
     value: float
     pv: tuple[str, ...]
-    """The line of best play, as far as the tree was recorded: a ply more than is shown."""
+    """The principal variation as far as the tree was recorded: one ply more than is shown."""
     nodes: int
-    """Visited by all iterations; ``root.nodes`` by the one that is shown."""
+    """The nodes visited by all iterations; ``root.nodes`` counts only the one that is shown."""
     root: Node
 
     def score_text(self, score: float) -> str:
-        """A score as people read it; wins count plies from the root."""
+        """Format a score for people; distances to wins are in plies from the root."""
         distance = win_distance(score) if self.decisive else None
         if distance is None:
             return score_text(score)
         return f"{'win' if score > 0 else 'loss'} in {score_text(distance)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: the fields of a tree, and in ``root`` those of a node, and so on."""
+        """Return the fields as plain data, including all nodes below ``root``."""
         return asdict(self)
 
     def _repr_html_(self) -> str:
@@ -72,7 +72,7 @@ class Tree:
 
 
 class _Look(NamedTuple):
-    """The look of a kind of node, and its text in the legend."""
+    """The look of a kind of node, with its text in the legend."""
 
     fill: str
     border: str
@@ -81,9 +81,9 @@ class _Look(NamedTuple):
 
 
 LOOKS = {
-    "pv": _Look("#fff3cd", "#b8860b", "yellow", "inside the window"),
-    "cut": _Look("#fde2dd", "#b5533c", "red", "cut: too good to be allowed"),
-    "all": _Look("#dceaf7", "#3f74a3", "blue", "all: no move is good enough"),
+    "pv": _Look("#fff3cd", "#b8860b", "yellow", "PV node: inside the window"),
+    "cut": _Look("#fde2dd", "#b5533c", "red", "cut-node: fails high"),
+    "all": _Look("#dceaf7", "#3f74a3", "blue", "all-node: fails low"),
     "leaf": _Look("#f4f4f4", "#888888", "gray", "leaf: no move searched"),
     "chance": _Look("#e6f2e3", "#5b8f4e", "green", "chance"),
 }
@@ -95,13 +95,13 @@ class _Box:
 
     lines: tuple[str, ...]
     kind: str
-    """One of ``LOOKS``, or ``STUB``."""
+    """A key of ``LOOKS``, or ``STUB``."""
     player: str = ""
     principal: bool = False
     dashed: bool = False
-    """Nothing was searched there."""
+    """Whether the box stands for moves that were not searched."""
     about: tuple[str, ...] = ()
-    """Lines for which there is no room."""
+    """The lines that do not fit the box."""
     children: list[_Box] = field(default_factory=list)
     number: int = 0
     top: float = 0
@@ -113,9 +113,9 @@ class _Box:
 
 
 def _require_tree(tree: Any) -> None:
-    """:class:`CutnodeError` if it is none."""
+    """Raise :class:`CutnodeError` unless this is a tree."""
     if not isinstance(tree, Tree):
-        raise CutnodeError(f"a tree to draw is what record_tree returns, not {shown(tree)}")
+        raise CutnodeError(f"tree must be a tree that record_tree returns, got {shown(tree)}")
 
 
 def _boxes(tree: Tree) -> list[_Box]:
@@ -174,7 +174,7 @@ def _all(left: Unsearched) -> tuple[str, ...]:
 
 
 def _list(left: Unsearched) -> str:
-    """List some moves, and how many if that is not all."""
+    """List the first moves, and the total number if they do not all fit."""
     shown = ""
     for number, move in enumerate(left.moves):
         if number and len(shown) + len(move) > LONGEST_LIST:
@@ -187,7 +187,7 @@ def _title(tree: Tree) -> list[str]:
     searched = {"search": "search", "alphabeta": "alpha-beta", "minimax": "minimax"}[tree.search]
     deep = "ply" if tree.depth == 1 else "plies"
     shown = sum(1 for _ in tree.root.walk())
-    part = f"{shown:,} of {tree.root.nodes:,} nodes are shown"
+    part = f"{shown:,} of {tree.root.nodes:,} nodes shown"
     return [
         f"{tree.game}  {tree.position}: {searched}, {tree.depth} {deep} deep",
         f"value {tree.score_text(tree.value)} for max, who moves at the root; "
@@ -202,7 +202,7 @@ _MERMAID_SAFE = " (),:=+-/≥≤∞"
 
 
 def to_mermaid(tree: Tree) -> str:
-    """Return a flowchart in Mermaid; :class:`CutnodeError` if a tree is more than that draws."""
+    """Return a Mermaid flowchart; :class:`CutnodeError` if the tree exceeds Mermaid's limits."""
     boxes = _boxes(tree)
     lines = [*(f"%% {line}" for line in _title(tree)), "flowchart LR"]
     for box in boxes:
@@ -223,14 +223,15 @@ def to_mermaid(tree: Tree) -> str:
     text = "\n".join(lines) + "\n"
     if len(boxes) - 1 > MOST_MERMAID_EDGES or len(text) > MOST_MERMAID_TEXT:
         raise CutnodeError(
-            f"Mermaid draws {MOST_MERMAID_EDGES} lines and {MOST_MERMAID_TEXT:,} characters, not "
-            f"{len(boxes) - 1:,} and {len(text):,}: show a smaller tree, or take another format"
+            f"Mermaid draws at most {MOST_MERMAID_EDGES} lines and {MOST_MERMAID_TEXT:,} "
+            f"characters, got {len(boxes) - 1:,} and {len(text):,}: show a smaller tree, or use "
+            f"another format"
         )
     return text
 
 
 def _mermaid_text(text: str) -> str:
-    """Escape a line for Mermaid, by the numbers of characters."""
+    """Escape a line for Mermaid with numeric character references."""
 
     def is_safe(at: int, char: str) -> bool:
         begins_list = at == 0 and char in "+-"
@@ -249,7 +250,7 @@ _DOT_SHAPES = {
 
 
 def to_dot(tree: Tree) -> str:
-    """Return a drawing of a tree in DOT, the language of Graphviz."""
+    """Draw a tree in DOT, the language of Graphviz."""
     boxes = _boxes(tree)
     caption = [*_title(tree), "max: square, min: round, best play: bold lines"]
     caption += [f"{look.color}: {look.about}" for look in _looks(boxes).values()]
@@ -278,7 +279,7 @@ def to_dot(tree: Tree) -> str:
 
 
 def _dot_text(lines: Iterable[str], end: str = "n") -> str:
-    """Quote lines as a string, each ended by ``n``, or by ``l`` to begin at the left."""
+    """Quote lines as a string; *end* is ``n`` to centre each line, or ``l`` to left-align it."""
     escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return '"{}"'.format("".join(f"{line}\\{end}" for line in escaped))
 
@@ -288,7 +289,7 @@ def _dot_text(lines: Iterable[str], end: str = "n") -> str:
 FONT = 11
 LINE_HEIGHT = 14
 CHARACTER = 0.65 * FONT
-"""A little more than a character of the usual monospaced fonts is wide."""
+"""The width of a character: a little more than in the usual monospaced fonts."""
 PADDING = 5
 GAP = 7
 COLUMN_GAP = 46
@@ -298,7 +299,7 @@ _CORNERS = {"max": 0, "min": 12, "chance": 18}
 
 
 def to_svg(tree: Tree) -> str:
-    """Draw a tree as SVG; what a box has no room for shows under the mouse."""
+    """Draw a tree as SVG; text that does not fit a box is shown on hover."""
     boxes = _boxes(tree)
     columns = _columns(boxes[0])
     lefts = [float(MARGIN)]
@@ -323,7 +324,7 @@ def to_svg(tree: Tree) -> str:
         lines.append(_svg_text(MARGIN, MARGIN + number * LINE_HEIGHT - 4, line, bold=number == 1))
     for left, next_left, column in zip(lefts, lefts[1:], columns, strict=False):
         for box in column:
-            # Where edges run together, the more important one is seen.
+            # Where edges overlap, the most important one is drawn last, on top.
             over = sorted(box.children, key=lambda child: (child.principal, child.kind != STUB))
             lines += (_svg_edge(left, box, next_left, child) for child in over)
     for left, column in zip(lefts, columns, strict=False):
@@ -332,7 +333,7 @@ def to_svg(tree: Tree) -> str:
 
 
 def _columns(root: _Box) -> list[list[_Box]]:
-    """Return the boxes by their distance from the root."""
+    """Return the boxes grouped by their distance from the root."""
     columns = [[root]]
     while children := [child for box in columns[-1] for child in box.children]:
         columns.append(children)
@@ -352,7 +353,7 @@ def _middle(box: _Box) -> float:
 
 
 def _place(box: _Box) -> list[tuple[float, float]]:
-    """Put a subtree together; return how far up and down it reaches, by column."""
+    """Lay out a subtree; return its top and bottom in each column."""
     reach: list[tuple[float, float]] = []
     for child in box.children:
         own = _place(child)
@@ -429,10 +430,10 @@ def _svg_legend(top: float, looks: Iterable[_Look]) -> tuple[list[str], float]:
 
 
 def to_json(tree: Tree) -> str:
-    """Write the fields of :class:`Tree`; in ``root`` and ``children`` those of :class:`Node`.
+    """Write a :class:`Tree` as JSON; ``root`` and ``children`` have the fields of :class:`Node`.
 
-    ``unsearched`` is a list of objects with the fields of :class:`Unsearched`, ``window`` a
-    list of two numbers; what is None is null.
+    ``unsearched`` is a list of objects with the fields of :class:`Unsearched`, and ``window`` is a
+    list of two numbers; None becomes null.
     """
     _require_tree(tree)
     return json.dumps(tree.to_dict(), indent=1) + "\n"

@@ -1,4 +1,4 @@
-"""The nodes of a tree that a search visited, as they are shown."""
+"""The nodes of a searched tree, in the form in which they are shown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Unsearched:
-    """Moves of a node that were not searched, and the reason."""
+    """Moves of a node that were not searched, with the reason."""
 
     reason: str
     moves: tuple[str, ...]
@@ -19,45 +19,44 @@ class Node:
     """A position as the search saw it; scores are for the player to move at the root."""
 
     move: str
-    """The move that led here, in the game's notation: "" at the root, ``null move`` for a pass that
-    was tried, ``roll of 2 (0.375)`` for an outcome of chance and its probability."""
+    """The move that led here, in the game's notation: "" at the root, ``null move`` for a null
+    move, ``roll of 2 (0.375)`` for an outcome of chance and its probability."""
     position: str
     player: str
     """``max``, ``min`` or ``chance``."""
     ply: int
     depth: int
-    """The plies left."""
+    """The remaining depth, in plies."""
     window: tuple[float | None, float | None]
-    """Alpha and beta; None where there is no bound."""
+    """Alpha and beta; None for an infinite bound."""
     value: float
     bound: str
-    """The kind of *value*: ``exact``, a ``lower`` or an ``upper`` bound; ``none``: only one move
-    was tried, which fell short."""
+    """The kind of *value*: ``exact``, or a ``lower`` or ``upper`` bound; ``none`` if only one move
+    was tried (Star2), and it did not raise alpha."""
     kind: str
-    """The type of node that it turned out to be: ``pv`` inside the window, ``cut`` if it was too
-    good for the player who moves to be allowed, ``all`` if no move was good enough; ``chance``;
-    ``leaf``: no move was searched."""
+    """The node type found by the search: ``pv`` (score inside the window), ``cut`` (failed high),
+    ``all`` (failed low), ``chance``, or ``leaf`` (no move was searched)."""
     best: str | None
-    """The best move, if one is known to be."""
+    """The best move, if known."""
     principal: bool
-    """True on the line of best play."""
+    """Whether the node is on the principal variation."""
     reason: str
-    """Why the search went no further here."""
+    """Why the search ended at this node."""
     notes: tuple[str, ...]
-    """How the node was searched: reduced, extended, again."""
+    """How the node was searched: reduced, extended, searched again."""
     nodes: int
-    """Visited here and below, by all searches of the node."""
+    """The nodes visited in this subtree, over all searches of the node."""
     searches: int
     children: tuple[Node, ...]
-    """Those that are shown, in the order in which they were searched first."""
+    """The children that are shown, in the order in which they were first searched."""
     more: int
-    """Children that were searched and are not shown, ..."""
+    """The number of children that were searched but are not shown."""
     more_nodes: int
-    """... and the nodes visited there."""
+    """The nodes visited in the children that are not shown."""
     unsearched: tuple[Unsearched, ...]
 
     def walk(self) -> Iterable[Node]:
-        """The node and all that are shown below it, parents first."""
+        """Yield the node and all its shown descendants, parents first."""
         yield self
         for child in self.children:
             yield from child.walk()

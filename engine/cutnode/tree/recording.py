@@ -1,18 +1,18 @@
-"""The tree that a search visited: the window, score and fate of each node.
+"""The tree that a search visits: the window, the score and the outcome of each node.
 
-:func:`record_tree` runs a search in plain Python, which visits the nodes that the compiled one
-does, and watches it: node functions are called through observers (see
-``cutnode.compiler.interpreter``) that note the window, the score, and the moves that were looked
-at. Why a node ended follows from the counters that it raised itself.  The searches know nothing of
-it, so they pay nothing for it.
+:func:`record_tree` runs a search in plain Python, which visits the same nodes as the compiled one,
+and watches it: node functions are called through observers (see ``cutnode.compiler.interpreter``)
+that record the window, the score, and the moves considered.  The counters that a node itself
+increments tell why it ended.  The searches do not know of the observers, so they pay nothing for
+them.
 
 All scores of a :class:`Tree` are from the point of view of the player to move at the root,
-who is *max*; the other is *min*.  So the windows of a line of play lie inside each other, and
-what is a cutoff for min shows as an upper bound.
+who is *max*; the opponent is *min*.  So the windows along a line of play are nested, and a beta
+cutoff by min shows as an upper bound.
 
-A search with deepening is many searches.  The tree is the last of them; the earlier ones
-show only in what the table knows.  A child that was searched again, deeper or with another
-window, is one node: what its last search found and did, and how many there were.
+Iterative deepening is a sequence of searches.  The tree shows the last of them; the earlier ones
+show only through the transposition table.  A child that was re-searched, deeper or with another
+window, is a single node: it has the result of the last search and the number of searches.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ CUTOFFS = {
     "star1_cutoffs": "Star1 cutoff",
     "star2_cutoffs": "Star2 cutoff",
 }
-"""Why a node ended by the counter that it raised; a beta cutoff is told apart below."""
+"""The reason why a node ended, by the counter that it incremented; for beta cutoffs, see below."""
 
 
 def record_tree(
@@ -90,28 +90,28 @@ def record_tree(
     width: int = 8,
     size: int = 200,
 ) -> Tree:
-    """Search a position *depth* plies deep, and keep the tree.
+    """Search a position *depth* plies deep, and record the tree.
 
-    *search* is one of ``RECORDED_SEARCHES``; what follows is as for :class:`Searcher`, and
-    techniques and drivers are those of the search only.  More than *nodes* visited are an error:
-    plain Python visits some 10,000 a second.
+    *search* is one of ``RECORDED_SEARCHES``; the other options of the search are the options of
+    :class:`Searcher`, and only ``"search"`` has techniques and drivers.  Visiting more than *nodes*
+    nodes is an error: plain Python visits some 10,000 a second.
 
-    Shown are *plies* of the tree, of each node at most *width* children, of all at most
-    *size* nodes: what is nearest to the root first, best moves before others, then by the
-    nodes visited below.  The line of best play comes before all.
+    The tree shows *plies* plies, at most *width* children of a node, and at most *size* nodes in
+    all.  Nodes are chosen in this order: the principal variation, then nodes nearer to the root,
+    best moves before others, and larger subtrees before smaller ones.
     """
     for number, least, what in (
-        (nodes, 1, "a node limit"),
-        (plies, 0, "a number of plies"),
-        (width, 1, "a width"),
-        (size, 1, "a size"),
+        (nodes, 1, "nodes"),
+        (plies, 0, "plies"),
+        (width, 1, "width"),
+        (size, 1, "size"),
     ):
         if require_integer(number, what) < least:
-            raise CutnodeError(f"{what} is {least} or more, not {number}")
-    if not 0 <= require_integer(depth, "a depth") <= MOST_DEPTH:
-        raise CutnodeError(f"a depth is 0..{MOST_DEPTH} plies, not {depth}")
+            raise CutnodeError(f"{what} must be at least {least}, got {number}")
+    if not 0 <= require_integer(depth, "depth") <= MOST_DEPTH:
+        raise CutnodeError(f"depth must be 0..{MOST_DEPTH} plies, got {depth}")
     if search not in RECORDED_SEARCHES:
-        raise CutnodeError(f"a search is one of {', '.join(RECORDED_SEARCHES)}, not {search!r}")
+        raise CutnodeError(f"search must be one of {', '.join(RECORDED_SEARCHES)}, got {search!r}")
     chosen = techniques is not None or parameters or exact or driver != "alphabeta"
     if search != "search" and chosen:
         raise CutnodeError(f"{search} has no techniques to choose from")
@@ -155,14 +155,14 @@ def record_tree(
 
 
 def _in_plain_python(position: Any) -> Any:
-    """The same position in the plain copy of its game."""
+    """Return the same position in the plain copy of its game."""
     position = coerce(position)
     cls: Any = type(position)
     if is_plain(cls):
         return position
     module = module_of(cls)
     if getattr(module, "__file__", None) is None or module.__name__ == "__main__":
-        raise GameError(f"a tree needs {cls.__name__} in a file of its own, which is imported")
+        raise GameError(f"a tree needs {cls.__name__} to be in a file that is imported")
     return getattr(plain_copy(module), cls.__qualname__)(*position)
 
 
@@ -170,38 +170,38 @@ def _in_plain_python(position: Any) -> Any:
 
 
 def _source(function: Any) -> Any:
-    """The function of a kernel, or a function as it is."""
+    """Return the Python function of a kernel; return any other function unchanged."""
     return function.function if isinstance(function, Interpretable) else function
 
 
 class _Visit:
-    """One call of a node function: what it was given, and what it did."""
+    """One call of a node function: its arguments and its effects."""
 
     def __init__(self, kind: str, given: dict[str, Any], key: int):
         self.kind = kind
         self.given = given
-        self.key = key  # the move that led here, the outcome of chance, or NO_MOVE: a pass
+        self.key = key  # the move or chance outcome that led here; NO_MOVE for a null move
         self.position = given["position"]
         self.ply: int = given["ply"]
         self.value: float = 0
-        self.own: dict[str, int] = {}  # what the counters rose by, not counting children
-        self.below: tuple[int, ...] = ()  # and what they rose by in children
+        self.own: dict[str, int] = {}  # increments of the counters by this node, without children
+        self.below: tuple[int, ...] = ()  # increments by its children
         self.nodes = 0
         self.searches = 1
         self.notes: list[str] = []
         self.children: dict[int, _Visit] = {}
-        self.calls = 0  # of node functions for children
+        self.calls = 0  # calls of node functions for children
         self.quiet = kind == "quiet_node"
-        self.moves: list[int] = []  # as the game makes them, or as they are to be searched
-        self.useless: list[int] = []  # these cannot raise alpha, says the table
+        self.moves: list[int] = []  # in the game's order, or in the order of the search
+        self.useless: list[int] = []  # the moves that cannot raise alpha according to the table
         self.considered: list[int] = []  # the moves that were picked, in order
-        self.marks = (0, 0)  # moves reduced and extended before the last of them
-        self.drawn = 0  # the last outcome of chance that was asked for
-        self.repeats = False  # an earlier position of the line
+        self.marks = (0, 0)  # counts of reductions and extensions before the last picked move
+        self.drawn = 0  # the index of the last chance outcome requested
+        self.repeats = False  # whether the position repeats an earlier one of the line
 
     @classmethod
     def unsearched(cls, position: Any, value: float) -> _Visit:
-        """A root whose score is known without a search."""
+        """Return a visit for a root whose score is known without a search."""
         visit = cls("leaf_score", {"position": position, "ply": 0}, NO_MOVE)
         visit.value = value
         return visit
@@ -223,7 +223,7 @@ class _Visit:
         return bool(chance(self.position))
 
     def next_key(self, memory: Any, top: int) -> int:
-        """The move or outcome that leads to the child about to be searched."""
+        """Return the move or outcome that leads to the child about to be searched."""
         if self.kind == "root":
             return NO_MOVE
         if self.by_chance:
@@ -238,13 +238,13 @@ class _Visit:
         return self.considered[-1] if self.considered else NO_MOVE
 
     def end_quietly(self) -> None:
-        """Noisy moves alone did not decide the node, and it is searched as usual."""
+        """Forget the quiescence search of razoring, which did not decide the node."""
         self.quiet, self.calls = False, 0
         self.moves, self.children = [], {}
         self.notes.append("razoring failed")
 
     def replace(self, earlier: _Visit) -> None:
-        """Take the place of an earlier search of the same child."""
+        """Replace an earlier search of the same child."""
         self.searches += earlier.searches
         self.nodes += earlier.nodes
         deeper = self.given.get("depth", 0) > earlier.given.get("depth", 0)
@@ -253,7 +253,7 @@ class _Visit:
 
 
 class _Recorder:
-    """Keeps what node functions do, down to some ply."""
+    """A recorder of the calls of node functions, down to ply *deepest*."""
 
     def __init__(self, deepest: int, most_nodes: int, counters: tuple[str, ...]):
         self.deepest = deepest
@@ -287,8 +287,8 @@ class _Recorder:
                 memory = args[at_memory]
                 if memory.nodes >= self.most_nodes:
                     raise CutnodeError(
-                        f"this search visits more than {self.most_nodes:,} nodes, in plain Python "
-                        f"at some 10,000 a second: search less deep, or allow more"
+                        f"this search visits more than {self.most_nodes:,} nodes, and plain Python "
+                        f"visits some 10,000 a second: search less deep, or raise the limit"
                     )
                 given = dict(zip(names, args, strict=True))
                 if "node" in given:
@@ -303,7 +303,7 @@ class _Recorder:
 
     def _visit(self, kind: str, given: dict[str, Any], memory: Any, run: Any) -> Any:
         parent = self.open[-1]
-        if parent.ply == given["ply"]:  # the same node goes on, otherwise
+        if parent.ply == given["ply"]:  # the same node continues with another function
             return self._continue(parent, kind, given, memory, run)
         visit = _Visit(kind, given, parent.next_key(memory, given.get("top", 0)))
         self._note_how(parent, visit, memory)
@@ -314,7 +314,7 @@ class _Recorder:
         return visit.value
 
     def _watch(self, parent: _Visit, visit: _Visit, memory: Any, run: Any) -> None:
-        """Run a node function, and count what it does itself and for its parent."""
+        """Run a node function, and add up its counters for itself and for its parent."""
         visit.below = self.zeros
         before = self.count(memory)
         self.open.append(visit)
@@ -331,7 +331,7 @@ class _Recorder:
     def _continue(
         self, visit: _Visit, kind: str, given: dict[str, Any], memory: Any, run: Any
     ) -> Any:
-        if kind == "search_node":  # ProbCut asks a search of fewer plies, which is not shown
+        if kind == "search_node":  # the shallower search of ProbCut, which is not shown
             test = _Visit(kind, given, visit.key)
             self._watch(visit, test, memory, run)
             visit.notes.append(f"ProbCut by {test.depth} plies")
@@ -395,11 +395,11 @@ class _Recorder:
         return observed_repetition
 
 
-# What of it is shown --------------------------------------------------------------------
+# Choosing what to show ---------------------------------------------------------------------
 
 
 class _Shape:
-    """Turns visits into nodes, those that there is room for."""
+    """The choice of the visits that are shown, and their nodes."""
 
     def __init__(
         self, cls: Any, root: _Visit, pv: tuple[int, ...] | None, plies: int, width: int, size: int
@@ -414,7 +414,7 @@ class _Shape:
         self._shown = self._choose(root, width, size)
 
     def _choose(self, root: _Visit, width: int, size: int) -> dict[int, set[int]]:
-        """The children that are shown of each node that is, the most important first."""
+        """Choose the nodes to show; return the keys of the shown children by node."""
         shown: dict[int, set[int]] = {id(root): set()}
         order = itertools.count()
         waiting: list[Any] = []
@@ -441,7 +441,7 @@ class _Shape:
         return shown
 
     def node(self, visit: _Visit, parent: _Visit | None, sign: int) -> Node:
-        """The node of a visit; *sign* is 1 if its mover moves at the root, else -1."""
+        """Return the node for a visit; *sign* is 1 if its mover also moves at the root, else -1."""
         best = _best(visit)
         shown = self._shown[id(visit)]
         chosen = [child for key, child in visit.children.items() if key in shown]
@@ -512,7 +512,7 @@ class _Shape:
         return f"cutoff{by}"
 
     def _unsearched(self, visit: _Visit) -> Iterable[Unsearched]:
-        """The moves that were left out, by reason."""
+        """Return the moves that were not searched, by reason."""
 
         def left(reason: str, keys: Iterable[int]) -> Iterable[Unsearched]:
             texts = tuple(self._key_text(visit, key) for key in keys)
@@ -540,7 +540,7 @@ class _Shape:
 
 
 def _same_side(parent: _Visit, child: _Visit) -> int:
-    """1 if the same player is to move in both, else -1."""
+    """Return 1 if the same player is to move in both, else -1."""
     if parent.by_chance:
         same = same_after_chance(parent.position, child.position)
     else:
@@ -549,7 +549,7 @@ def _same_side(parent: _Visit, child: _Visit) -> int:
 
 
 def _best(visit: _Visit) -> _Visit | None:
-    """The child that gave a node its score, if it is known to be best."""
+    """Return the child that gave a node its score, if it is known to be best."""
     if visit.by_chance or visit.value <= visit.alpha:
         return None
     for child in visit.children.values():
@@ -559,7 +559,7 @@ def _best(visit: _Visit) -> _Visit | None:
 
 
 def _line(visit: _Visit) -> list[_Visit]:
-    """A node, its best child, and so on."""
+    """Return a node, its best child, the best child of that, and so on."""
     found: list[_Visit] = []
     step: _Visit | None = visit
     while step is not None:
@@ -569,7 +569,7 @@ def _line(visit: _Visit) -> list[_Visit]:
 
 
 def _line_along(root: _Visit, pv: tuple[int, ...]) -> list[_Visit]:
-    """The nodes along a line of play."""
+    """Return the nodes along a line of play."""
     found = [root]
     for move in pv:
         child = found[-1].children.get(move)
@@ -580,7 +580,7 @@ def _line_along(root: _Visit, pv: tuple[int, ...]) -> list[_Visit]:
 
 
 def _ended(visit: _Visit) -> str:
-    """The end of the line of play at a node, if it ended there."""
+    """Return why the line of play ended at a node; "" if it did not."""
     if outcome(visit.position)[0]:
         return OVER
     if visit.repeats:
@@ -602,7 +602,7 @@ def _kind(visit: _Visit) -> str:
 
 
 def _bound(visit: _Visit) -> str:
-    """The kind of a score, seen by the mover."""
+    """Return the kind of a score from the mover's point of view."""
     if _ended(visit) or visit.kind == "minimax_node":
         return "exact"
     partial = visit.given.get("tries", NO_MOVE) == 1

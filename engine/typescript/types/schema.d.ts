@@ -1134,7 +1134,7 @@ export interface components {
             exploration?: number | null;
             /**
              * Rave
-             * @description Number of playouts up to which RAVE outweighs them (mcts only).
+             * @description Number of playouts up to which RAVE outweighs their mean (mcts only).
              */
             rave?: number | null;
             /**

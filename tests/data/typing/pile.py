@@ -9,7 +9,7 @@ MAX_PLIES = 16
 
 
 class Position(NamedTuple):
-    """The stones that are left, a bit each, and who is to move."""
+    """The remaining stones, one bit each, and the player to move."""
 
     stones: Bits = Bits(0b1111_1111)
     second: bool = False

@@ -1,11 +1,11 @@
-"""Techniques from outside the engine, as a user writes them: published ones, and one of ours."""
+"""Techniques from outside the engine, as users write them: most of them published."""
 
 import math
 
 from cutnode import NO_MOVE, Parameter, Technique, compiled
 from cutnode.hooks import cut, history_score, quiet_score, reduce, skip, with_tests
 
-# Multi-cut: if several of the first moves refute a node less deep, it is refuted.
+# Multi-cut: cut if several of the first moves fail high in shallower searches.
 
 
 @compiled
@@ -29,12 +29,12 @@ def counts_cutoffs(node, child, value, search):
 multicut = Technique(
     "multicut",
     exact=False,
-    about="cut where several of the first moves would, less deep",
+    about="cut if several of the first moves would, at reduced depth",
     source='Y. Björnsson and T. Marsland, "Multi-cut pruning in alpha-beta search" (1999)',
     parameters=(
-        Parameter("moves", 6, 1, 64, "so many moves are tested"),
-        Parameter("cuts", 3, 1, 64, "so many of them have to cut"),
-        Parameter("reduction", 2, 1, 16, "plies that a test saves"),
+        Parameter("moves", 6, 1, 64, "moves to test"),
+        Parameter("cuts", 3, 1, 64, "how many of them have to cut"),
+        Parameter("reduction", 2, 1, 16, "plies by which a test is shallower"),
     ),
     memory={"found": 128},
     counters=("tests",),
@@ -42,7 +42,7 @@ multicut = Technique(
     after_test=counts_cutoffs,
 )
 
-# Enhanced forward pruning: the same at nodes where no cutoff is expected.
+# Enhanced forward pruning: multi-cut at expected all-nodes.
 
 
 @compiled
@@ -67,9 +67,9 @@ forward_pruning = Technique(
     about="multi-cut at expected all-nodes",
     source='M. Winands et al., "Enhanced forward pruning" (2005)',
     parameters=(
-        Parameter("moves", 4, 1, 64, "so many moves are tested"),
-        Parameter("cuts", 2, 1, 64, "so many of them have to cut"),
-        Parameter("reduction", 2, 1, 16, "plies that a test saves"),
+        Parameter("moves", 4, 1, 64, "moves to test"),
+        Parameter("cuts", 2, 1, 64, "how many of them have to cut"),
+        Parameter("reduction", 2, 1, 16, "plies by which a test is shallower"),
     ),
     memory={"found": 128},
     counters=("tests",),
@@ -77,7 +77,7 @@ forward_pruning = Technique(
     after_test=counts_all_nodes,
 )
 
-# History pruning: moves that seldom were any good are skipped near the leaves.
+# History pruning: skip moves near the leaves that have rarely caused a cutoff.
 
 
 @compiled
@@ -93,16 +93,16 @@ def skips_bad_history(node, child, decision, search):
 history_pruning = Technique(
     "history_pruning",
     exact=False,
-    about="skip moves that seldom cut, near the leaves",
+    about="near the leaves, skip moves that rarely cut",
     parameters=(
-        Parameter("depth", 3, 0, 63, "up to this depth"),
-        Parameter("limit", 16, 0, 16384, "for each ply of depth, of a history score"),
+        Parameter("depth", 3, 0, 63, "the greatest depth"),
+        Parameter("limit", 16, 0, 16384, "history score per ply of depth"),
     ),
     counters=("skipped",),
     before_child=skips_bad_history,
 )
 
-# Late move reductions by a formula of one's own.
+# Late move reductions by a custom formula.
 
 
 @compiled
@@ -117,13 +117,13 @@ def reduces_by_root(node, child, decision, search):
 root_reductions = Technique(
     "root_reductions",
     exact=False,
-    about="reduce late moves by the roots of depth and number",
-    parameters=(Parameter("factor", 0.6, 0, 8, "of the product of both roots"),),
+    about="reduce late moves by the square roots of depth and move number",
+    parameters=(Parameter("factor", 0.6, 0, 8, "multiplies the product of both roots"),),
     counters=("reduced",),
     before_child=reduces_by_root,
 )
 
-# Reverse futility pruning, as the engine has it, and razoring by its quiescence.
+# The engine's own reverse futility pruning, and razoring by its quiescence search.
 
 
 @compiled
@@ -141,8 +141,8 @@ far_above = Technique(
     about="stop when far above beta near the leaves",
     needs="UNIT",
     parameters=(
-        Parameter("depth", 4, 0, 63, "up to this depth"),
-        Parameter("margin", 1.0, 0, 100, "for each ply of depth", margin=True),
+        Parameter("depth", 4, 0, 63, "the greatest depth"),
+        Parameter("margin", 1.0, 0, 100, "per ply of depth", margin=True),
     ),
     estimates=True,
     before_moves=cuts_far_above,
@@ -169,7 +169,7 @@ confirmed = Technique(
     before_moves=confirms,
 )
 
-# Exact: move ordering by how often a move was best, and an observer that only counts.
+# Exact: move ordering by how often a move was best, and a technique that only counts.
 
 
 @compiled
@@ -185,7 +185,7 @@ def remembers_best(node, child, search):
 best_moves = Technique(
     "best_moves",
     exact=True,
-    about="search moves first that cut elsewhere",
+    about="first search moves that cut elsewhere",
     memory={"times": 4096},
     rank=prefers_best,
     on_cutoff=remembers_best,

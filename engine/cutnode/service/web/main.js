@@ -142,7 +142,7 @@ class Page {
 
   /** Open a game at a position, or a saved game. */
   async open(name, position = "", kept = null) {
-    if (/^\.*$|\//.test(name)) throw new Error(`there is no game '${name}'`);
+    if (/^\.*$|\//.test(name)) throw new Error(`unknown game '${name}'`);
     const path = `games/${encodeURIComponent(name)}`;
     const answers = await this.#latest(
       Promise.all([

@@ -13,10 +13,10 @@ from cutnode.kernels.retrograde import DRAWN, HOLE
 from cutnode.kernels.tablebase import ENTRY, MOST_BITS, pack_symbols
 
 PART = 1 << 20
-"""Symbols that are packed at a time: a multiple of 64."""
+"""Symbols packed at a time: a multiple of 64."""
 
 DISTANCES, POINTS, CHANCES = "distances", "points", "chances"
-"""The kinds of tablebases: win, draw and loss with distances; values in points; expected values."""
+"""The kinds of tablebase: win, draw and loss with distances; values in points; expected values."""
 
 
 def kind_of(cls: Any) -> str:
@@ -32,11 +32,11 @@ def kind_of(cls: Any) -> str:
 class LayerTable:
     """A solved layer: a symbol for each index, packed, and what the symbols mean.
 
-    *symbols* are words of 64 bits with one to spare at the end.  *meanings* are integers (codes of
-    :mod:`cutnode.kernels.retrograde`, or points), or the lowest of floats and the step between
-    them; *error*: no value is further from the truth.  *counts* is what is known of the layer as a
-    whole: ``positions``, ``wins``, ``draws``, ``losses``, ``longest`` if there are distances, and
-    ``codes``, how many positions have each.
+    *symbols* are words of 64 bits, with a spare one at the end.  *meanings* are integers (codes of
+    :mod:`cutnode.kernels.retrograde`, or points), or for floats the lowest value and the step
+    between values.  *error* is the largest error of a value.  *counts* has statistics of the layer:
+    ``positions``, ``wins``, ``draws``, ``losses``, ``longest`` if there are distances, and
+    ``codes``, the number of positions with each code.
     """
 
     number: int
@@ -55,10 +55,10 @@ class LayerTable:
 
 
 def packed(cls: Any, size: int, bits: int, symbols: Callable[[int, int], Any], memory: Any) -> Any:
-    """Return symbols packed; *symbols* returns those from one index to another, as uint64.
+    """Return symbols packed; *symbols* returns them from one index to another, as uint64.
 
-    They are written over *memory* if they fit: it is what they are made of, so that they do not
-    overtake what is still to be read.
+    They are written over *memory* if they fit.  *memory* is the array that they are made from, and
+    packed symbols never overtake the part still to be read.
     """
     go = pack_symbols.specialise(cls)
     needed = size * bits // 64 + 2
@@ -71,7 +71,7 @@ def packed(cls: Any, size: int, bits: int, symbols: Callable[[int, int], Any], m
 
 
 def code_counts(codes: Any) -> dict[int, int]:
-    """Return how many positions have each code; drawn ones have 0."""
+    """Return the number of positions with each code; draws count as code 0."""
     counts = np.zeros(1 << 16, np.int64)
     part = 1 << 22
     for first in range(0, len(codes), part):
@@ -83,7 +83,7 @@ def code_counts(codes: Any) -> dict[int, int]:
 
 
 def table_of_codes(cls: Any, number: int, name: str, codes: Any, metric: str) -> LayerTable:
-    """Pack the codes of a solved layer, in the same memory: they are gone after that."""
+    """Pack the codes of a solved layer in the same memory, which overwrites them."""
     counts = code_counts(codes)
     if metric == "wdl":
         meanings = sorted({(code > 0) - (code < 0) for code in counts}) or [0]
@@ -121,9 +121,9 @@ def table_of_codes(cls: Any, number: int, name: str, codes: Any, metric: str) ->
 def table_of_values(
     cls: Any, number: int, name: str, values: Any, error: float, step: float
 ) -> LayerTable:
-    """Pack the values of a solved layer, each rounded to a multiple of a step, in the same memory.
+    """Pack the values of a solved layer in the same memory, which overwrites them.
 
-    They are gone after that.
+    Each value is rounded to the lowest value plus a multiple of a step.
     """
     known = np.isfinite(values)
     lowest = float(np.min(values, where=known, initial=np.inf)) if known.any() else 0.0
@@ -142,7 +142,7 @@ def table_of_values(
 
 
 class Directory:
-    """Where the tables of a tablebase are: ``numbers`` is what kernels take."""
+    """The addresses of a tablebase's layers, as kernels take them (``numbers``)."""
 
     def __init__(self, layers: int, keys: Any = None):
         self.numbers = np.zeros(layers * ENTRY, np.int64)
@@ -152,7 +152,7 @@ class Directory:
             self.numbers[3:5] = len(keys), keys.ctypes.data
 
     def add(self, table: LayerTable) -> None:
-        """Let kernels find a layer."""
+        """Add a layer, so that kernels find it."""
         self.layers[table.number] = table
         error = int(np.float64(table.error).view(np.int64))
         at = table.number * ENTRY

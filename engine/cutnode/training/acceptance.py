@@ -1,4 +1,4 @@
-"""The proof of weights: a match at equal time against what a game's searches use now."""
+"""The acceptance of new weights: a match at equal time against the evaluation in use, the proof."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from cutnode.training.boards import LONGEST_GAME, random_game
 from cutnode.training.results import PROOF_SECONDS, Training
 
 FEWEST_SECONDS = 10.0
-"""Less is too little for games that say something."""
+"""The least seconds of games that mean anything."""
 
 SAMPLED_GAMES = 9
 
 
 def target_file(cls: Any, out: str | os.PathLike[str] | None) -> Path:
-    """Return the file of a position class that weights go to if they win, by default *out*.
+    """Return the file for weights that win their proof: *out*, or the one next to the game.
 
-    :class:`CutnodeError` if it cannot be, or if there is one already that is of another game.
+    :class:`CutnodeError` if it cannot be written, or exists and is for another game.
     """
     target = Path(out) if out is not None else installed_file(cls)
     if target is None:
-        raise CutnodeError(f"{game_name(cls)} is in no file: say where its weights go")
+        raise CutnodeError(f"{game_name(cls)} is not in a file: name a file for its weights")
     if target.suffix != SUFFIX:
-        raise CutnodeError(f"weights go into a file whose name ends in {SUFFIX}, not {target}")
+        raise CutnodeError(f"the name of a weights file must end in {SUFFIX}, got {target}")
     if "," in str(target):
-        raise CutnodeError(f"a file of weights has no comma in its name, as {target} has")
+        raise CutnodeError(f"the name of a weights file must not have a comma, got {target}")
     check_file(target)
     if target.exists():
         load_evaluation(target, cls)
@@ -50,12 +50,12 @@ def target_file(cls: Any, out: str | os.PathLike[str] | None) -> Path:
 
 
 def unproven_file(target: Path) -> Path:
-    """Return where weights are until they won, beside the file that they are for."""
+    """Return the file, next to the target, that keeps weights until they win their proof."""
     return target.with_name(f"{target.stem}.unproven{SUFFIX}")
 
 
 def usual_plies(start: Any) -> int:
-    """Return how long random games are, the median of some.
+    """Return the median length of a few random games.
 
     :class:`GameError` if none of them ends.
     """
@@ -63,7 +63,7 @@ def usual_plies(start: Any) -> int:
     if lengths[0] >= LONGEST_GAME:
         raise GameError(
             f"no random game of {game_name(type(start))} ended within {LONGEST_GAME} plies: "
-            f"outcome(position) has to end games"
+            f"outcome(position) must end games"
         )
     return lengths[len(lengths) // 2]
 
@@ -78,10 +78,10 @@ def prove(
     seed: int = 0,
     report: Callable[[str], None] | None = None,
 ) -> Training:
-    """Prove in at most so many *seconds* that the weights in a file are stronger, and install them.
+    """Test for at most *seconds* whether the weights in a file are stronger; if so, install them.
 
-    They have to win against what searches use now, or against the weights in *out*, which is then
-    where they go.  The file itself stays, unless it is what a training left unproven.
+    Their opponent is the evaluation that searches use now, or the weights in *out*, which they
+    replace if they win.  The file itself stays, unless a training left it as unproven.
     """
     Limits(seconds=seconds)
     began = time.monotonic()
@@ -91,9 +91,9 @@ def prove(
     weights = Path(file)
     load_evaluation(weights, cls)
     if "," in str(weights):
-        raise CutnodeError(f"a file of weights has no comma in its name, as {weights} has")
+        raise CutnodeError(f"the name of a weights file must not have a comma, got {weights}")
     if target.exists() and weights.samefile(target):
-        raise CutnodeError(f"{weights} is what is used already: there is nothing to prove")
+        raise CutnodeError(f"{weights} is already in use: there is nothing to prove")
     recipe = evaluation_recipe(weights)
     result = Training(game_name(cls), recipe.get("nodes", 0), f"weights of {weights.name}")
     plies = usual_plies(start)
@@ -108,9 +108,10 @@ def prove(
 def proof_of(
     game: Game, file: Path, target: Path, seconds: float, threads: int, seed: int, plies: int
 ) -> MatchResult | None:
-    """Test at equal time whether the weights in a file are better than those in *target*.
+    """Match the weights in a file against the weights in *target*, at equal time.
 
-    Where there are none, than what is used now.  None for a game that has no openings.
+    If *target* does not exist, the opponent is the evaluation that searches use now.  None if the
+    game is too small to have openings.
     """
     moves = 2 * plies  # each opening is played twice, and a random game is as long as a good one
     limit = f"seconds={PROOF_SECONDS:g}"
@@ -138,7 +139,7 @@ def proof_of(
 
 
 def install_if_proven(result: Training, weights: Path, target: Path) -> None:
-    """Put weights that won their proof where searches find them."""
+    """Install weights that won their proof where searches find them, and set the reason."""
     proof = result.proof
     result.interrupted |= proof is not None and proof.reason == "interrupted"
     where = f"the weights are in {weights}"
