@@ -364,7 +364,7 @@ def test_things_that_are_no_batch():
     for wrong, reason in (
         (lambda: run_batch([], threads=1), "no positions to solve"),
         (lambda: run_batch(7), "positions must be iterable, got 7"),
-        (lambda: run_batch(TINIES, threads=1 << 40), "at most 1024 threads"),
+        (lambda: run_batch(TINIES, threads=1 << 40), "threads must be at most 1024"),
         (lambda: run_batch(TINIES, "count"), "task must be 'solve' or 'search', got 'count'"),
         (
             lambda: run_batch(TINIES, depth=3),

@@ -61,7 +61,7 @@ class CompiledSearch:
         if self.has_chance and self.driver != "alphabeta":
             raise GameError(f"{game_name(cls)} has chance, which {self.driver} does not support")
         if self.debug and not self.has_chance:
-            raise GameError(f"debug is for games of chance only, and {game_name(cls)} is none")
+            raise GameError(f"{game_name(cls)} has no chance, so debug has nothing to check")
         self.evaluation = chosen_evaluation(cls, options.evaluation)
         self.techniques = choose(cls, options.techniques, exact=options.exact)
         self.outside = outside(self.techniques)
