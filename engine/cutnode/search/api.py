@@ -213,11 +213,11 @@ def search(
     own["history"] = given_history(position, own.get("history", ()))
     position = given_position(position, text)
     chosen = SearchOptions.of("search", own)
+    chosen.require_limit(engine)
     if engine == "mcts":
         return MonteCarlo(position, threads=threads, **keywords).run(position, chosen)
     kind = AutoSearcher if engine == "auto" else ProvingSearcher
     with holding(table) as table:
-        chosen.require_limit(engine)
         return kind(position, table=table, threads=threads, **keywords).run(position, chosen)
 
 
