@@ -407,7 +407,7 @@ def test_a_limit_of_values_can_be_a_number_of_numpy(monkeypatch):
 def test_invalid_limits_of_values(monkeypatch, limit):
     monkeypatch.setattr(race, "VALUE_LIMIT", limit)
     with pytest.raises(
-        GameError, match=r"VALUE_LIMIT of toys.race must be a number above 0, at most"
+        GameError, match=r"VALUE_LIMIT of toys.race must be a number above 0 and at most"
     ):
         value_limit(race.Position)
 

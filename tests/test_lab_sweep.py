@@ -114,7 +114,7 @@ def test_players_have_parameters():
     searcher = Searcher(TICTACTOE, parameters={"lmr.divisor": 0.25, "lmr.moves": 1}, table=16)
     assert found.nodes == searcher.search(SOME[0], depth=7).nodes
     for text, why in (
-        ("depth=3,set=lmr", "set is values as in lmr.base=0.8"),
+        ("depth=3,set=lmr", "set must be values as in lmr.base=0.8"),
         ("depth=3,set=lmr.base=99", "lmr.base must be a number from"),
         ("engine=mcts,playouts=9,set=lmr.base=1", "set does not go with engine=mcts"),
     ):

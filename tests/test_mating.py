@@ -492,7 +492,7 @@ def test_what_is_refused(prover):
             prove_win(tictactoe.start(), moves)
     with pytest.raises(CutnodeError, match="a number of moves"):
         prove_win(tictactoe.start(), 1.5)
-    with pytest.raises(CutnodeError, match="node limit"):
+    with pytest.raises(CutnodeError, match="nodes must be at least 1"):
         prover.prove(chess.start(), 1, nodes=0)
     with pytest.raises(GameError, match="extra turns"):
         prove_win(boxes.start(), 1)

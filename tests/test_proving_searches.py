@@ -220,14 +220,14 @@ def test_an_event_ends_it():
 
 def test_an_interrupt_ends_it(monkeypatch):
     searcher = proving()
-    solve = searcher.solver.solve
+    prove = searcher.solver.prove
 
-    def interrupted(*args, **options):
-        result = solve(*args, **options | {"limits": options["limits"].__class__(nodes=1)})
+    def interrupted(goal, limits):
+        result = prove(goal, limits.__class__(nodes=1))
         object.__setattr__(result, "reason", "interrupted")
         return result
 
-    monkeypatch.setattr(searcher.solver, "solve", interrupted)
+    monkeypatch.setattr(searcher.solver, "prove", interrupted)
     result = searcher.search(GAME.start(), nodes=10_000)
     assert (result.reason, result.proven) == ("interrupted", False)
     assert result.best_move in cutnode.legal_moves(GAME.start())
