@@ -22,16 +22,16 @@ READ = [
 ]
 
 HABITS = {
-    "so many or so much, in place of a number's name": (r"\bso (?:many|much)\b", 29),
-    "beside, for next to or compared with": (r"\bbesides?\b", 17),
-    "those of or that of, in place of the noun": (r"\b(?:those|that) of\b", 32),
-    "goes on, for continues": (r"\b(?:goes|go|gone|going|went) on\b", 7),
+    "so many or so much, in place of a number's name": (r"\bso (?:many|much)\b", 3),
+    "beside, for next to or compared with": (r"\bbesides?\b", 3),
+    "those of or that of, in place of the noun": (r"\b(?:those|that) of\b", 8),
+    "goes on, for continues": (r"\b(?:goes|go|gone|going|went) on\b", 2),
     "by turns, in turn": (r"\b(?:by turns|in turn)\b", 1),
     "a relative clause as a subject": (
         r"(?:^|[.:;] +|\"\"\")(?:What|Who) (?:is|are|was|were|has|had|does|\w+s)\b(?![^.\n]*\?)",
-        40,
+        9,
     ),
-    "a passive whose party is not named": (r"\b(?:is|are) (?:asked for|said by|told by)\b", 5),
+    "a passive whose party is not named": (r"\b(?:is|are) (?:asked for|said by|told by)\b", 2),
 }
 """A pattern and its limit, by the habit to avoid."""
 
