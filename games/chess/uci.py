@@ -734,7 +734,7 @@ def lines_of_input() -> Iterator[str]:
 
 @click.command("uci")
 def main() -> None:
-    """Play chess by UCI: read commands from standard input, write answers to standard output."""
+    """Play chess by UCI, on standard input and output."""
     lock = threading.Lock()
 
     def say(line: str) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def book() -> None:
-    """Build a book of a game's first positions, describe it, and look up positions."""
+    """Build and query books of a game's first positions."""
 
 
 @book.command()

@@ -27,9 +27,9 @@ from cutnode.contract.text import quoted
 )
 @json_option()
 def check(game: str, games: int, seed: int, rules: bool, as_json: bool) -> None:
-    """Play random games and report what breaks the contract, and where.
+    """Test the rules of a game in random games.
 
-    It checks that moves are legal and generated once, and it compares keys, texts, bounds and
+    It reports what breaks the contract, and where.  It checks that moves are legal and generated once, and it compares keys, texts, bounds and
     everything else that a game claims with plain minimax, and the compiled rules with the same
     rules in plain Python.
 

@@ -66,7 +66,7 @@ SCHEDULER = combined(
 
 @click.group(epilog=EPILOG)
 def cluster() -> None:
-    """Solve one position, or all positions of a game, on many machines with Dask."""
+    """Solve a position or a game on many machines (Dask)."""
 
 
 @cluster.command(epilog=EPILOG)

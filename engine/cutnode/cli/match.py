@@ -93,7 +93,7 @@ def match(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Let A play against B, and report the score and the difference in Elo with its error.
+    """Let A play against B, and report the Elo difference.
 
     Each opening is played twice: A moves first once, and B moves first once. With --elo0 and
     --elo1, the match ends as soon as a sequential test (SPRT) is decided. Games limited by depth

@@ -51,7 +51,7 @@ def mate(
     tablebase: str | None,
     told: bool,
 ) -> None:
-    """Prove whether the player to move can force a win within N moves, and show how.
+    """Prove whether the player to move wins within N moves.
 
     The win is the quickest one, and the line shows the longest defence. A proof is a tree: each
     reply with the answer to it, and the continuation indented below. A position reached in several

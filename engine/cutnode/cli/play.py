@@ -126,7 +126,9 @@ def play(
     file: str | None,
     **options: Any,
 ) -> None:
-    """Play a game in the terminal: enter moves in its notation, or `help`.
+    """Play a game in the terminal.
+
+    Enter moves in the game's notation, or `help`.
 
     Games can be saved, and resumed with --resume, which needs GAME only for your own games. A
     .json file holds the whole session. A .pgn (chess) or .txt file holds only the moves; such a

@@ -61,7 +61,7 @@ SOLVED = combined(
 
 @click.group()
 def tablebase() -> None:
-    """Solve all positions of a game, even with cycles or dice, and look them up."""
+    """Solve all positions of a game, even with cycles or dice."""
 
 
 @tablebase.command()

@@ -66,9 +66,9 @@ def tree(
     out: str | None,
     **options: Any,
 ) -> None:
-    """Draw the tree that a search of N plies visits, as much of it as fits a page.
+    """Draw the tree that a search of N plies visits.
 
-    The search runs in plain Python and visits the same nodes as the compiled one. With iterative
+    The page shows as much of it as fits.  The search runs in plain Python and visits the same nodes as the compiled one. With iterative
     deepening, the tree shows the last iteration. The principal variation, the nodes near the
     root, the best moves and the largest subtrees come first; the rest is summarized.
     """
