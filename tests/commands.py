@@ -1,10 +1,18 @@
-"""The command line of cutnode, run in this process."""
+"""The command line of cutnode, run in this process, and the environment of other processes."""
 
 from __future__ import annotations
+
+import os
+from pathlib import Path
 
 from click.testing import CliRunner, Result
 
 from cutnode.cli.main import main
+
+ROOT = Path(__file__).parents[1]
+
+FROM_HERE = {"PYTHONPATH": os.pathsep.join(str(ROOT / name) for name in ("engine", "", "tests"))}
+"""The variables of a process that imports cutnode, the benchmarks and the tests of this folder."""
 
 
 def run_cutnode(*words: object, stdin: str | bytes = "") -> Result:

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from commands import FROM_HERE
 from hypothesis import given
 from hypothesis import strategies as st
 from marks import compiled_only
@@ -315,7 +316,7 @@ def test_what_is_done_of_a_span_is_kept_once():
 
 KILLED = """
 import sys
-from tests.test_batches import of_set
+from test_batches import of_set
 from cutnode.batches import run_batch
 run_batch(of_set("L1_R1", 400), threads=2, table=8, nodes=30_000, journal=sys.argv[1])
 """
@@ -331,7 +332,7 @@ def test_a_killed_batch_resumes_where_it_was(tmp_path):
     for _ in range(3):
         before = path.stat().st_size if path.exists() else 0
         command = [sys.executable, "-c", KILLED, str(path)]
-        environment = os.environ | {"PYTHONPATH": str(root)}
+        environment = os.environ | FROM_HERE
         with subprocess.Popen(command, cwd=root, env=environment) as process:
             while process.poll() is None and (
                 not path.exists() or path.stat().st_size < before + 2000

@@ -17,7 +17,7 @@ import jsonschema_rs
 import pytest
 from click.shell_completion import ZshComplete
 from click.testing import Result
-from commands import run_cutnode
+from commands import FROM_HERE, run_cutnode
 
 import cutnode
 from cutnode.cli.completion import Bash
@@ -37,7 +37,7 @@ SEARCHED = "52677675164321472411331752454"  # the value is 0, and no bound shows
 
 def started(*args: object, **options: object) -> subprocess.Popen[str]:
     """Start the command as a process of its own."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "engine")}
+    environment = os.environ | FROM_HERE
     return subprocess.Popen([*COMMAND, *map(str, args)], env=environment, text=True, **options)
 
 
@@ -634,7 +634,7 @@ def test_help_and_version_load_neither_the_compiler_nor_a_game():
     asked = [[*words, "--help"] for words in every_command()]
     assert len(asked) > len(OWN_COMMANDS) + 10
     asked += [["--version"], ["games"], ["games", "--json"]]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "engine")}
+    environment = os.environ | FROM_HERE
     command = [sys.executable, "-c", code, json.dumps(asked)]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert (result.stdout, result.stderr) == ("[]\n", "")
@@ -682,7 +682,7 @@ def test_bash_breaks_words_at_colons(words, answer, monkeypatch):
 
 
 def test_completion_loads_neither_the_compiler_nor_a_game():
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "_CUTNODE_COMPLETE": "bash_complete"}
+    environment = os.environ | FROM_HERE | {"_CUTNODE_COMPLETE": "bash_complete"}
     environment |= {"COMP_WORDS": "cutnode search connect4 --evaluation ", "COMP_CWORD": "4"}
     code = (
         "import atexit, sys\n"
@@ -1278,7 +1278,7 @@ def test_ctrl_c_while_modules_are_imported(module):
         "sys.argv[1:] = ['solve', 'tictactoe', '1524']\n"
         "runpy.run_module('cutnode', run_name='__main__')\n"
     )
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "engine")}
+    environment = os.environ | FROM_HERE
     command = [sys.executable, "-c", code]
     result = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert result.returncode in (130, -signal.SIGINT)  # a shell reports 130 for both
@@ -1288,7 +1288,7 @@ def test_ctrl_c_while_modules_are_imported(module):
 
 def test_standard_streams_may_be_closed():
     code = "import sys; sys.stdout = sys.stderr = None; from cutnode.cli.start import main; main()"
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "engine")}
+    environment = os.environ | FROM_HERE
     command = [sys.executable, "-c", code, "solve", "tictactoe", "1524"]
     assert subprocess.run(command, env=environment).returncode == 0
 

@@ -202,7 +202,11 @@ tictactoe_play = tictactoe.play
         ("MAX_PLIES", "longer than MAX_PLIES = 8: raise it, or,", {"MAX_PLIES": 8}),
         ("play", "leads to a tuple", {"play": lambda p, move: tuple(tictactoe_play(p, move))}),
         ("position", "must be from 0 to", {"play": negative}),
-        ("cell", "a content of CELLS is a number from 0 to 2", {"cell": lambda p, index: 3}),
+        (
+            "cell",
+            "the number of a content of CELLS, 0 to 2; got 3",
+            {"cell": lambda p, index: 3},
+        ),
         ("outcome", "not over, but its value is 1", {"outcome": lambda p: (False, 1)}),
         ("outcome", "further from 0", {"outcome": lambda p: (p.mine > 0, 40000)}),
         ("key", "the same key", {"key": lambda p: p.mine | p.theirs}),

@@ -15,7 +15,7 @@ from types import ModuleType
 
 import click
 import pytest
-from commands import run_cutnode
+from commands import FROM_HERE, run_cutnode
 from test_service import running
 
 import cutnode
@@ -232,7 +232,7 @@ def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     """It has a section for every command."""
     config = PAGES.parent / "mkdocs.yml"
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(config)]
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT / "engine")}
+    environment = os.environ | FROM_HERE | {"NO_MKDOCS_2_WARNING": "1"}
     subprocess.run([*command, "--site-dir", str(tmp_path)], env=environment, check=True)
     page = (tmp_path / "reference" / "command_line.html").read_text()
     sections = set(re.findall(r'<h\d id="cutnode-([\w-]+)"', page))

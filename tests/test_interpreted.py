@@ -245,7 +245,7 @@ def load_source(tmp_path, name, **parts):
 
 @compiled_too
 def test_positions_have_to_be_of_the_game(tmp_path):
-    with pytest.raises(GameError, match="class str, of module builtins: the class has to be"):
+    with pytest.raises(GameError, match="of class str from module builtins; the class must be"):
         load_source(tmp_path, "strings_game")
 
 
@@ -257,7 +257,7 @@ def test_positions_have_to_be_immutable(tmp_path):
 
 @compiled_too
 def test_rules_are_compiled_all_or_none(tmp_path):
-    with pytest.raises(GameError, match="compiled in part: put @compiled before play, outcome"):
+    with pytest.raises(GameError, match="only partly compiled: put @compiled before play, outcome"):
         load_source(
             tmp_path,
             "mixed_game",

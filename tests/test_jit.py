@@ -125,7 +125,7 @@ class Project:
             **os.environ,
             "CUTNODE_CACHE": str(self.cache),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]),
+            "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT / "engine")]),
         }
         self.write("tiny_helper.py", HELPER)
         self.write("tiny_game.py", GAME)
@@ -655,7 +655,7 @@ def test_kernel_is_not_compiled_for_other_arguments():
         return 1
 
     assert isinstance(one, Kernel)
-    assert one.__doc__ == "Of no use."
+    assert one.__doc__ == "Do nothing useful."
     with pytest.raises(TypeError, match="No matching definition"):
         one(np.int64(1))
     with pytest.raises(GameError, match="a position must come from a game, got one of type int"):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
-from commands import run_cutnode
+from commands import FROM_HERE, run_cutnode
 from marks import compiled_only
 from toys.techniques import ideas
 
@@ -339,7 +339,7 @@ def test_other_commands_do_not_load_the_laboratory():
         "import sys, cutnode.cli.proving; print([name for name in sys.modules if name in "
         "('matplotlib', 'rich', 'cutnode.lab.ablation', 'cutnode.lab.study')])"
     )
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | FROM_HERE
     command = (sys.executable, "-c", code)
     assert subprocess.check_output(command, env=environment, text=True) == "[]\n"
 

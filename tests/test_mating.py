@@ -488,7 +488,7 @@ def test_the_same_each_time_and_with_a_table_that_was_used(prover):
 def test_what_is_refused(prover):
     tictactoe = load_game("tictactoe", plain=True)
     for moves in (0, 33, -1):
-        with pytest.raises(CutnodeError, match=r"within 1\.\.32 moves"):
+        with pytest.raises(CutnodeError, match=r"moves must be 1\.\.32"):
             prove_win(tictactoe.start(), moves)
     with pytest.raises(CutnodeError, match="a number of moves"):
         prove_win(tictactoe.start(), 1.5)

@@ -155,7 +155,7 @@ def test_damage_is_told_in_a_line(written, text, words):
 def test_files_that_cannot_be_read(tmp_path):
     assert "cannot be read" in run_cutnode("verify", tmp_path / "none.json").stderr
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
-    assert "it is not text" in run_cutnode("verify", tmp_path / "bytes").stderr
+    assert "it is not a text file" in run_cutnode("verify", tmp_path / "bytes").stderr
 
 
 def test_a_game_in_a_file_is_named(tmp_path, written):

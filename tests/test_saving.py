@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import FROM_HERE
 from hypothesis import given
 from hypothesis import strategies as st
 from marks import compiled_only
@@ -188,8 +189,7 @@ except ValueError as error:
 """
 
     def run(what: str) -> str:
-        root = Path(__file__).parent.parent
-        environment = os.environ | {"PYTHONPATH": str(root), "NUMBA_DISABLE_JIT": "1"}
+        environment = os.environ | FROM_HERE | {"NUMBA_DISABLE_JIT": "1"}
         command = [sys.executable, "-c", code, what]
         return subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
@@ -241,7 +241,7 @@ def test_killed_while_saving_the_old_file_stays(saved, tmp_path):
     generator = random.Random(2)
     command = [sys.executable, "-c", KILLED, str(path)]
     with subprocess.Popen(
-        command, cwd=root, env=os.environ | {"PYTHONPATH": str(root)}, stdout=subprocess.PIPE
+        command, cwd=root, env=os.environ | FROM_HERE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         process.stdout.readline()

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands import FROM_HERE
 from data import SETS, rows
 from marks import compiled_only
 from positions import GAME, LATE, SEARCHED
@@ -224,8 +225,7 @@ def test_plain_python_visits_the_same_nodes():
         "    solve(load_game('tictactoe').parse('5')).nodes,\n"
         "    search(game.start(), depth=4).nodes, search(game.start(), depth=3, exact=True).nodes)"
     )
-    root = Path(__file__).parent.parent
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
+    environment = os.environ | FROM_HERE | {"NUMBA_DISABLE_JIT": "1"}
     plain = subprocess.run(
         [sys.executable, "-c", program],
         env=environment,
@@ -290,7 +290,7 @@ def test_threads_come_back_for_a_larger_table(monkeypatch):
 def test_signature_of_the_search():
     """Nodes over the public sets; a change of the search shows here first."""
     root = Path(__file__).parent.parent / "benchmarks"
-    environment = os.environ | {"PYTHONPATH": str(root.parent)}
+    environment = os.environ | FROM_HERE
     found = subprocess.run(
         [sys.executable, root / "signature.py"], env=environment, capture_output=True, text=True
     )

@@ -90,7 +90,7 @@ def test_memory_is_aligned_to_cache_lines(megabytes):
 
 @pytest.mark.parametrize("megabytes", [0, -1])
 def test_table_of_no_size_is_an_error(megabytes):
-    with pytest.raises(TableError, match=rf"at least 1 MiB, not {megabytes}$"):
+    with pytest.raises(TableError, match=rf"at least 1 MiB, got {megabytes}$"):
         Table(megabytes)
 
 

@@ -789,7 +789,7 @@ def test_playouts_prove_by_a_tablebase(few_men):
                 assert not result.proven or (result.value > 0) - (result.value < 0) == value
     assert proven[0] < proven[1]
     start = load_game("toys.race", plain=True).start()
-    with pytest.raises(CutnodeError, match="a game of chance: playouts use no tablebase"):
+    with pytest.raises(CutnodeError, match="a game of chance: playouts do not use its tablebase"):
         MonteCarlo(start, tablebase=in_memory(start))
 
 

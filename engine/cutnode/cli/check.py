@@ -29,9 +29,9 @@ from cutnode.contract.text import quoted
 def check(game: str, games: int, seed: int, rules: bool, as_json: bool) -> None:
     """Test the rules of a game in random games.
 
-    It reports what breaks the contract, and where.  It checks that moves are legal and generated once, and it compares keys, texts, bounds and
-    everything else that a game claims with plain minimax, and the compiled rules with the same
-    rules in plain Python.
+    It reports what breaks the contract, and where: moves must be legal and generated once, and
+    keys, texts, bounds and everything else that a game claims must agree with plain minimax, and
+    the compiled rules with the same rules in plain Python.
 
     A summary of the games, and warnings, show what only a person can judge: who wins, how long
     games last, whose pieces move. Warnings do not change the exit code.

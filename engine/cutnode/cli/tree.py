@@ -68,9 +68,10 @@ def tree(
 ) -> None:
     """Draw the tree that a search of N plies visits.
 
-    The page shows as much of it as fits.  The search runs in plain Python and visits the same nodes as the compiled one. With iterative
-    deepening, the tree shows the last iteration. The principal variation, the nodes near the
-    root, the best moves and the largest subtrees come first; the rest is summarized.
+    The page shows as much of it as fits: the principal variation, the nodes near the root, the best
+    moves and the largest subtrees come first, and the rest is summarized. The search runs in plain
+    Python and visits the same nodes as the compiled one. With iterative deepening, the tree shows
+    the last iteration.
     """
     from cutnode.tree.drawing import FORMATS
 
