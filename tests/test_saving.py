@@ -23,7 +23,8 @@ from toys import drops
 
 from cutnode import CutnodeError, GameError, Searcher, Table, TableError, load_game, solve
 from cutnode.kernels.table import BUCKETS, HEADER_WORDS
-from cutnode.storage.arrays import rules_digest
+from cutnode.contract.collection import FOLDER
+from cutnode.storage.arrays import _meaning, class_in, identity, rules_digest
 
 GAME = load_game("connect4")
 NEXT = GAME.parse("4444432655553")
@@ -166,6 +167,16 @@ def test_tables_of_other_rules_are_refused(saved, tmp_path, monkeypatch):
     monkeypatch.setattr("cutnode.storage.arrays.rules_digest", lambda cls, modules: "another")
     with pytest.raises(TableError, match="made by other rules of tictactoe than those that run"):
         Table.load(path)
+
+
+def test_files_of_before_the_package_was_renamed_are_read():
+    """Their headers name modules of the packages ``engine`` and ``games``, as new ones do."""
+    assert identity(type(GAME.start()))["class"] == ["games.connect4", "Position7x6"]
+    assert class_in(identity(type(GAME.start())), "a", TableError) is type(GAME.start())
+    imports = _meaning(FOLDER / "connect4.py").decode().splitlines()
+    ours = [line.split()[1] for line in imports if line.startswith("from engine")]
+    assert ours and ours == sorted(ours)
+    assert "cutnode" not in " ".join(line for line in imports if line.startswith("from "))
 
 
 def test_a_game_has_to_be_loaded(tmp_path):

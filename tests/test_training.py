@@ -866,7 +866,7 @@ def test_weights_are_rebuilt_from_the_recipe(tmp_path):
     assert result.exit_code == 3
     found = json.loads(result.output)
     assert not found["same"] and "numbers differ" in found["differences"][0]
-    assert "and then 0.1" in found["versions"][0]
+    assert "was 0.1" in found["versions"][0]
     next(folder.iterdir()).unlink()
     with pytest.raises(CutnodeError, match=r"lacks .* of the positions .*: games-000"):
         rebuild(game, path, data=folder)
