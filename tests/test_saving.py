@@ -22,8 +22,8 @@ from marks import compiled_only
 from toys import drops
 
 from cutnode import CutnodeError, GameError, Searcher, Table, TableError, load_game, solve
-from cutnode.kernels.table import BUCKETS, HEADER_WORDS
 from cutnode.contract.collection import FOLDER
+from cutnode.kernels.table import BUCKETS, HEADER_WORDS
 from cutnode.storage.arrays import _meaning, class_in, identity, rules_digest
 
 GAME = load_game("connect4")
