@@ -6,9 +6,15 @@ import ast
 import json
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
+import pytest
+from marks import compiled_only
+
 import cutnode
+from cutnode.compiler.jit import Kernel
+from cutnode.search.api import search
 
 ROOT = Path(cutnode.__file__).parents[2]
 
@@ -198,3 +204,34 @@ def lines_of_functions():
 
 def test_no_function_is_too_long():
     assert {place for place, lines in lines_of_functions() if lines > MOST_LINES} == set()
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    ("ask", "steps"),
+    [
+        (lambda: cutnode.solve("tictactoe", "15"), ["solve", "prove", "prove", "attempt"]),
+        (
+            lambda: search("tictactoe", "15", depth=1),
+            ["search", "run", "run", "_iterate", "_score", "call"],
+        ),
+    ],
+)
+def test_the_way_to_a_kernel_is_short(monkeypatch, ask, steps):
+    """From a question to the first call of the kernel that answers it."""
+    ways = []
+    specialise = Kernel.specialise
+
+    def watched(kernel, *types):
+        run = specialise(kernel, *types)
+
+        def call(*arguments):
+            frames = traceback.extract_stack()
+            ways.append([frame.name for frame in frames if str(PACKAGE) in frame.filename])
+            return run(*arguments)
+
+        return call
+
+    monkeypatch.setattr(Kernel, "specialise", watched)
+    ask()
+    assert ways[0] == steps
