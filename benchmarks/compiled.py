@@ -21,7 +21,7 @@ from cutnode.kernels.tablebase import meaning_at
 
 @compiled
 def nothing(position):
-    """Return the same evaluation in both games."""
+    """Return the same estimate in both games."""
     return 0
 
 

@@ -402,7 +402,7 @@ def windows(position, own, other):
 
 @compiled
 def evaluate_cells(position):
-    """Count the lines of four through each stone's cell, own minus the opponent's."""
+    """Each stone counts the lines of four through its cell, own minus the opponent's."""
     total = 0
     for power, cells in enumerate(position.PLANES):
         total += (popcount(position.mine & cells) - popcount(position.theirs & cells)) << power

@@ -92,14 +92,14 @@ def finished(board, score):
 
 @compiled
 def evaluate_squares(position):
-    """Evaluate only the pieces on their squares."""
+    """Only what pieces are worth on their squares."""
     board = board_of(position)
     return scaled(board, between(board, position.placed))
 
 
 @compiled
 def evaluate_material(position):
-    """Evaluate only material."""
+    """Only what pieces are worth."""
     mine, theirs = position.mine, position.theirs
     pieces = (position.pawns, position.knights, position.bishops, position.rooks, position.queens)
     worth = 0

@@ -218,7 +218,7 @@ def original_move(position, move, symmetry):
 
 @compiled
 def evaluate_mobility(position):
-    """Estimate in discs: choices now and later, corners and their neighbours; discs at the end."""
+    """In discs: choices now and later, corners and what gives them away; discs at the end."""
     mine, theirs = position.mine, position.theirs
     empty = position.BOARD & ~(mine | theirs)
     choices = popcount(mobility(position)) - popcount(mobility(passed(position)))
