@@ -40,6 +40,7 @@ from cutnode.compiler.locks import lock
 from cutnode.contract.collection import is_of_engine
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.files import INSTALLED, imported_by
+from cutnode.contract.numba_patches import PLAIN
 
 KEPT_VERSIONS = 8
 """Cache files to keep for each kernel of a game; older ones are deleted."""
@@ -167,6 +168,7 @@ def _platform() -> list[str]:
         llvmlite.__version__,
         repr(cpu_target.target_context.codegen().magic_tuple()),
         repr([getattr(config, name, None) for name in settings]),
+        str(PLAIN),
     ]
 
 
@@ -269,14 +271,19 @@ def own_sources(module: ModuleType, seen: set[str] | None = None) -> Iterator[Pa
     yield path
     if path.name == "__init__.py" and (is_game or "." in module.__name__):
         yield from (p for p in path.parent.rglob("*") if p.is_file() and p.suffix != ".pyc")
-    for name in _imports(path, module.__package__ or ""):
+    for name in _imports(path, path.stat().st_mtime_ns, module.__package__ or ""):
         imported = imported_by(module, name)
         if imported is not None and _is_own_code(imported, module):
             yield from own_sources(imported, seen)
 
 
-def _imports(path: Path, package: str) -> Iterator[str]:
+@functools.cache
+def _imports(path: Path, mtime_ns: int, package: str) -> tuple[str, ...]:
     """Yield the names of the modules that a source file imports, anywhere in it."""
+    return tuple(_imported(path, package))
+
+
+def _imported(path: Path, package: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             for alias in node.names:

@@ -39,7 +39,6 @@ import gc
 import threading
 import typing
 from collections.abc import Callable, Iterator
-from hashlib import blake2b
 from types import FunctionType
 from typing import Annotated, Any, TypeVar, overload
 
@@ -47,9 +46,6 @@ import numba
 import numpy as np
 from numba import types
 from numba.core import config
-from numba.core.targetconfig import ConfigStack
-from numba.core.typeinfer import TypeInferer
-from numba.core.typing.templates import _OverloadFunctionTemplate
 from numba.extending import typeof_impl
 
 from cutnode.compiler.cache import KernelCache
@@ -259,61 +255,10 @@ def _without_garbage_collection() -> Iterator[None]:
     try:
         yield
     finally:
+        # Move all to the oldest generation: the next collection would walk through it.
+        gc.freeze()
+        gc.unfreeze()
         gc.enable()
-
-
-_infer_partially = TypeInferer.return_types_from_partial
-
-
-def _return_type(inferer: Any) -> Any:
-    """Return the result type of a recursive function, from its signature if that declares one.
-
-    Numba infers the types of the whole function again at each recursive call; using the declared
-    type instead halves the time to compile a recursive kernel.
-    """
-    variables = (inferer.typevars[var.name] for var in inferer._get_return_vars())
-    declared = {variable.type for variable in variables if variable.locked}
-    return declared.pop() if len(declared) == 1 else _infer_partially(inferer)
-
-
-TypeInferer.return_types_from_partial = _return_type
-
-
-def _implementation(template: Any, args: Any, keywords: Any) -> Any:
-    """Return the function compiled for arguments of these types, whatever the caller's flags.
-
-    Numba would compile it again for each set of callers' flags: for kernels, for functions that
-    they inline, and for functions that they call.
-    """
-    flags = ConfigStack.top_or_none()
-    set_flags = {} if flags is None else flags._values
-    shared = frozenset(
-        (name, str(value))
-        for name, value in set_flags.items()
-        if name not in _OF_THE_CALLER and value != flags.options[name].default
-    )
-    key = template.context, tuple(args), tuple(keywords.items()), shared
-    found = template._impl_cache.get(key)
-    return template._build_impl(key, args, keywords) if found is None else found
-
-
-_OF_THE_CALLER = {"forceinline", "no_cfunc_wrapper", "no_cpython_wrapper", "release_gil"}
-"""Flags of a caller that do not affect the functions that it calls."""
-
-_OverloadFunctionTemplate._get_impl = _implementation
-
-
-def _name_of_layout(record: Any) -> tuple[str, tuple[str]]:
-    """Return the part of a symbol that says which record a function takes.
-
-    Numba uses a number that counts types in one process.  Code from the cache keeps its symbols: if
-    two records had the same number in the processes that compiled them, the second would run the
-    functions of the first.
-    """
-    return "Record", (blake2b(record.name.encode(), digest_size=16).hexdigest(),)
-
-
-types.Record.mangling_args = property(_name_of_layout)
 
 
 @typeof_impl.register(Kernel)

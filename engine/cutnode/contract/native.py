@@ -16,22 +16,26 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import _dynfunc, njit, types
-from numba.core import codegen, compiler
-from numba.core.compiler_machinery import register_pass
+from numba.core import codegen, compiler, transforms
+from numba.core.compiler_machinery import PassManager, _pass_registry, register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.ir import Global
 from numba.core.lowering import Lower
 from numba.core.typed_passes import (
     AnnotateTypes,
     DumpParforDiagnostics,
+    InlineOverloads,
+    IRLegalization,
     NativeLowering,
     NopythonRewrites,
     NopythonTypeInference,
 )
 from numba.core.untyped_passes import (
+    DeadBranchPrune,
     FindLiterallyCalls,
     InlineClosureLikes,
     InlineInlinables,
+    LiteralPropagationSubPipelinePass,
     LiteralUnroll,
     MakeFunctionToJitFunction,
 )
@@ -40,6 +44,7 @@ from numba.extending import intrinsic, overload, register_jitable
 from cutnode.contract.collection import is_of_engine
 from cutnode.contract.errors import ContractError
 from cutnode.contract.inference import RulesTyping
+from cutnode.contract.numba_patches import PLAIN
 
 
 class _Part(codegen.JITCodeLibrary):
@@ -144,24 +149,54 @@ class _PartLowering(_KernelLowering):
         return True
 
 
+class _Passes(PassManager):
+    """Numba's passes, without the events and checks around each, and without variables' lifetimes.
+
+    Numba computes lifetimes after each pass, to know when to release a reference.  Rules hold no
+    references; of a generator, lifetimes are the state.
+    """
+
+    def _runPass(self, index: int, step: Any, state: Any) -> None:  # noqa: N802
+        step.analysis = self._analysis
+        for part in (step.run_initialization, step.run_pass, step.run_finalizer):
+            part(state)
+        if _pass_registry.get(type(step)).mutates_CFG:
+            state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
+
+
 class KernelCompiler(compiler.CompilerBase):
     """Numba's compiler, with our own type inference for rules and our own lowering.
 
-    Passes for features that rules do not use are left out, which saves a tenth of the time.
+    Passes for features that rules do not use are left out.
     """
 
     lowering: type[NativeLowering] = _KernelLowering
 
     def define_pipelines(self) -> list[Any]:
-        manager = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        nested = any(isinstance(c, CodeType) for c in self.state.func_id.code.co_consts)
-        left_out = _FOR_ARRAYS_AND_REPORTS if nested else _FOR_ARRAYS_AND_REPORTS | _FOR_CLOSURES
+        function, flags = self.state.func_id, self.state.flags
+        nested = any(isinstance(constant, CodeType) for constant in function.code.co_consts)
+        light = not PLAIN and not function.is_generator
+        key = self.lowering, nested, light, flags.no_rewrites, flags.enable_ssa
+        if key not in _managers:
+            _managers[key] = self._manager(nested, light)
+        return [_managers[key]]
+
+    def _manager(self, nested: bool, light: bool) -> PassManager:
+        numbas = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        left_out = _FOR_ARRAYS_AND_REPORTS | (set() if nested else _FOR_CLOSURES)
         ours = {NativeLowering: self.lowering, NopythonTypeInference: RulesTyping}
-        manager.passes = [
-            (ours.get(step, step), text) for step, text in manager.passes if step not in left_out
-        ]
+        steps = [(ours.get(step, step), text) for step, text in numbas.passes]
+        if light:
+            left_out |= _FOR_REFERENCES
+            for pruning in [pair for pair in steps if pair[0] is DeadBranchPrune][:-1]:
+                steps.remove(pruning)
+        manager = _Passes(numbas.pipeline_name) if light else numbas
+        manager.passes = [(step, text) for step, text in steps if step not in left_out]
         manager.finalize()
-        return [manager]
+        return manager
+
+
+_managers: dict[Any, PassManager] = {}
 
 
 class _PartCompiler(KernelCompiler):
@@ -180,6 +215,8 @@ _FOR_ARRAYS_AND_REPORTS = {
     NopythonRewrites,
 }
 
+
+_FOR_REFERENCES = {InlineOverloads, IRLegalization, LiteralPropagationSubPipelinePass}
 
 _OPTIONS = {"error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": _PartCompiler}
 

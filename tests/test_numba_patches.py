@@ -1,0 +1,69 @@
+"""The changes inside numba: they apply to this version, and results are the same without them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numba
+import pytest
+from commands import FROM_HERE
+from marks import compiled_only
+from numba.core.errors import TypingError
+
+from cutnode.contract.numba_patches import APPLIED, PLAIN
+
+NODES = """
+from cutnode import Searcher, load_game, solve
+from cutnode.contract.numba_patches import APPLIED
+game = load_game("tictactoe")
+print(len(APPLIED), solve(game).value, solve(game).nodes, Searcher(game).search(game.start(), depth=6).nodes)
+"""
+
+
+@pytest.mark.skipif(PLAIN, reason="CUTNODE_PLAIN_NUMBA=1")
+def test_all_apply_to_this_version():
+    assert {
+        "BaseFunction.get_call_type",
+        "CPUContext.load_additional_registries",
+        "Inst._rec_list_vars",
+        "TypeInferer.return_types_from_partial",
+        "_CompilerLock.acquire",
+        "_CompilerLock.release",
+        "_OverloadFunctionTemplate._get_impl",
+        "llvmlite.binding.ffi.lib._lock",
+    } == APPLIED
+
+
+@compiled_only
+def test_code_of_others_compiles_as_before():
+    @numba.njit
+    def total(numbers, scale=2):
+        result = 0.0
+        for number in numbers:
+            result += number * scale
+        return result
+
+    assert total((1, 2, 3)) == 12
+    assert total((1.5, 2.5), scale=3) == 12
+    with pytest.raises(TypingError, match="No match") as caught:
+        total("abc")
+    assert "unicode_type" in str(caught.value)
+
+
+@pytest.mark.slow
+@compiled_only
+def test_results_are_the_same_without_them():
+    found = {
+        switch: subprocess.run(
+            [sys.executable, "-c", NODES],
+            env=os.environ | FROM_HERE | {"CUTNODE_PLAIN_NUMBA": switch},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for switch in ("0", "1")
+    }
+    assert found["0"][0] == "8" and found["1"][0] == "0"
+    assert found["0"][1:] == found["1"][1:]
