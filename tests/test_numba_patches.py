@@ -18,7 +18,8 @@ NODES = """
 from cutnode import Searcher, load_game, solve
 from cutnode.contract.numba_patches import APPLIED
 game = load_game("tictactoe")
-print(len(APPLIED), solve(game).value, solve(game).nodes, Searcher(game).search(game.start(), depth=6).nodes)
+proof, found = solve(game), Searcher(game).search(game.start(), depth=6)
+print(len(APPLIED), proof.value, proof.nodes, found.nodes)
 """
 
 
