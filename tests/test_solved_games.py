@@ -13,7 +13,7 @@ from cutnode.contract.dispatch import defines
 from cutnode.contract.positions import coerce
 from cutnode.runtime.running import Limits
 from cutnode.search.loops import LoopSolver
-from cutnode.search.solving import Goal
+from cutnode.search.solving import Goal, Resources
 from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import enumerated, indexed
@@ -171,7 +171,7 @@ def test_dobutsu():
 def test_proofs_by_search_against_tablebases(name, layers, nodes):
     """A hundred thousand proofs with repetitions as draws: no bound is wrong, some are tight."""
     base = solved(name, *layers)
-    solver = LoopSolver(base.cls, Table(16), memory=1)
+    solver = LoopSolver(Resources(base.cls, Table(16)), memory=1)
     proven = compared = 0
     for layer in layers:
         for number in range(base.space.sizes[base.space.number_of(layer)]):

@@ -35,7 +35,7 @@ from cutnode.kernels.profiles import plies_for
 from cutnode.kernels.solver import question
 from cutnode.runtime.running import Limits
 from cutnode.search import game_solver
-from cutnode.search.solving import LINE_FACTOR, SHORT_NODES, Goal, Solver
+from cutnode.search.solving import LINE_FACTOR, SHORT_NODES, Goal, Resources, Solver
 
 EASY, HARD = (
     [GAME.parse(text) for text, _ in rows(SETS / f"connect4_{name}.txt")[::100]]
@@ -174,7 +174,7 @@ def test_a_limit_of_nodes_holds_for_the_line_too():
     position = game.parse(
         "ooo.oo.o/.......o/.oo..o../...xx..o/xxo.o.ox/.xxo...x/.xxxx.xx/......x. o"
     )
-    solver = Solver(type(position), Table(1))
+    solver = Solver(Resources(type(position), Table(1)))
     result = solver.prove(Goal(position, weak=False), Limits(3_000))
     assert (result.value, result.nodes, result.reason) == (1, 0, "proven")
     assert 3_000 < solver.memories[0]["nodes"] <= LINE_FACTOR * 3_000

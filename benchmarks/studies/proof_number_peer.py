@@ -26,6 +26,7 @@ from typing import Any
 from cutnode import Table, load_game
 from cutnode.runtime.running import Limits
 from cutnode.search.proof_numbers import ProofNumberSolver
+from cutnode.search.solving import Resources
 
 GAME = Path(__file__).parents[1] / "peers" / "ultimate.py"
 WON_OR_NOT = 0, 1
@@ -69,7 +70,7 @@ def main() -> None:
     parser.add_argument("--table", type=int, default=256, metavar="MIB")
     options = parser.parse_args()
     game = load_game(str(GAME))
-    solver = ProofNumberSolver(type(game.start()), Table(options.table))
+    solver = ProofNumberSolver(Resources(type(game.start()), Table(options.table)))
     lines = options.positions.read_text().splitlines()[options.first :]
     ratios, rates = [], []
     for text in filter(None, lines):

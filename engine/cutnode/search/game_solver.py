@@ -19,7 +19,7 @@ from cutnode.search.loops import LoopSolver, has_loops
 from cutnode.search.options import ProofOptions, require_book
 from cutnode.search.proof_numbers import ProofNumberSolver
 from cutnode.search.results import Result
-from cutnode.search.solving import Goal, Solver, require_solvable
+from cutnode.search.solving import Goal, Resources, Solver, require_solvable
 from cutnode.search.tablebase_results import result_of
 from cutnode.storage.books import Book
 from cutnode.storage.tables import Table
@@ -57,9 +57,7 @@ class GameSolver:
         if memory is not None and require_integer(memory, "memory in bytes") < 0:
             raise CutnodeError(f"memory must be 0 bytes or more, got {memory}")
         self.cls = cls
-        self.table = table
-        self.threads = threads
-        self.workers = workers
+        self.resources = Resources(cls, table, threads, workers)
         self.book = book
         self.tablebase = tablebase
         self.memory = memory
@@ -109,13 +107,13 @@ class GameSolver:
     def _solver(self, engine: str) -> Solver | LoopSolver | ProofNumberSolver:
         """Return the solver for an engine, made when it is first needed."""
         if engine not in self._solvers:
-            about = self.cls, self.table, self.threads, self.workers
+            resources = self.resources
             if engine == "pn":
-                self._solvers[engine] = ProofNumberSolver(*about, tablebase=self.tablebase)
+                self._solvers[engine] = ProofNumberSolver(resources, self.tablebase)
             elif has_loops(self.cls):
-                self._solvers[engine] = LoopSolver(*about, memory=self.memory)
+                self._solvers[engine] = LoopSolver(resources, self.memory)
             else:
-                self._solvers[engine] = Solver(*about, book=self.book, tablebase=self.tablebase)
+                self._solvers[engine] = Solver(resources, self.book, self.tablebase)
         return self._solvers[engine]
 
     def _try_all(self, goal: Goal, limits: Limits) -> Result:

@@ -27,13 +27,11 @@ from cutnode.kernels.clock import Clock
 from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.kernels.scores import MOST_ESTIMATE, is_decisive
 from cutnode.runtime.running import Limits
-from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.options import SearchOptions
 from cutnode.search.results import Result, TableUse
 from cutnode.search.searcher import Searcher
-from cutnode.search.solving import Goal
+from cutnode.search.solving import Goal, Resources
 from cutnode.search.tablebase_results import result_of
-from cutnode.storage.tables import Table
 from cutnode.tablebases.memory import TablebasesInMemory
 from cutnode.tablebases.solving import Settings
 from cutnode.tablebases.spaces import StoppedError
@@ -53,14 +51,8 @@ class LoopSolver:
     It has the interface of a :class:`~cutnode.search.solving.Solver`.
     """
 
-    def __init__(
-        self,
-        cls: Any,
-        table: Table,
-        threads: int = 1,
-        workers: Workers = SHARED_WORKERS,
-        memory: int | None = None,
-    ):
+    def __init__(self, resources: Resources, memory: int | None = None):
+        cls, table, threads, workers = resources
         self.cls = cls
         memory = DEFAULT_MEMORY if memory is None else memory
         self.memory = TablebasesInMemory(cls, Settings(threads=threads, memory=memory))

@@ -24,12 +24,10 @@ from cutnode.kernels.proof_numbers import address, proof_dtype, proof_root
 from cutnode.kernels.solver import PREPARE_TABLE, SHARED_TABLE, SINGLE_THREADED
 from cutnode.kernels.table import probe, work_of
 from cutnode.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
-from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.loops import has_loops
 from cutnode.search.options import thread_count
 from cutnode.search.results import Result, TableUse, question_text
-from cutnode.search.solving import Goal, lines_too_long, require_solvable, with_scores
-from cutnode.storage.tables import Table
+from cutnode.search.solving import Goal, Resources, lines_too_long, require_solvable, with_scores
 from cutnode.tablebases.layer_tables import POINTS
 from cutnode.tablebases.tablebase import Tablebase
 
@@ -83,22 +81,14 @@ class ProofNumberSolver:
     Lines of play end where the *tablebase* has values.
     """
 
-    def __init__(
-        self,
-        cls: Any,
-        table: Table,
-        threads: int = 1,
-        workers: Workers = SHARED_WORKERS,
-        tablebase: Tablebase | None = None,
-    ):
+    def __init__(self, resources: Resources, tablebase: Tablebase | None = None):
+        cls, self.table, threads, self.workers = resources
         require_solvable(cls)
         self.cls = cls
-        self.table = table
         self.threads = thread_count(threads, cls)
-        self.workers = workers
         self.search = proof_root.specialise(cls)  # compiles before a clock runs
         self.memories = [_memory(cls, tablebase) for _ in range(self.threads)]
-        table.claim(cls)
+        self.table.claim(cls)
         self.has_points = defines(cls, "settled")
         self.calls: list[KernelCall] = []
         self.interval = Interval(-INFINITE, INFINITE)

@@ -27,7 +27,7 @@ from cutnode.search.loops import has_loops
 from cutnode.search.options import SearcherKeywords, SearchOptions
 from cutnode.search.results import Line, Result, SearchResult
 from cutnode.search.searcher import Searcher
-from cutnode.search.solving import Goal, Solver
+from cutnode.search.solving import Goal, Resources, Solver
 from cutnode.storage.tables import Table
 
 
@@ -80,8 +80,8 @@ class ProvingSearcher(Searcher):
         """Compile the search and the solver now."""
         super().prepare()
         if self.share and self.solver is None:
-            about = self.cls, self.table, self.threads, self.workers
-            self.solver = Solver(*about, tablebase=self.tablebase)
+            resources = Resources(self.cls, self.table, self.threads, self.workers)
+            self.solver = Solver(resources, tablebase=self.tablebase)
 
     def stop(self) -> None:
         """End the running search, from any thread; it returns its best so far at once."""

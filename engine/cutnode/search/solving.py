@@ -275,6 +275,15 @@ DEFAULT_MEGABYTES = 256
 """The size in MiB of the table of proofs that are given none."""
 
 
+class Resources(NamedTuple):
+    """The resources for the proofs of a game: its positions, a table, and threads."""
+
+    cls: Any
+    table: Table
+    threads: int = 1
+    workers: Workers = SHARED_WORKERS
+
+
 class Solver:
     """Proves the values of positions of one game, one after another, with some threads.
 
@@ -284,25 +293,20 @@ class Solver:
     """
 
     def __init__(
-        self,
-        cls: Any,
-        table: Table,
-        threads: int = 1,
-        workers: Workers = SHARED_WORKERS,
-        book: Book | None = None,
-        tablebase: Tablebase | None = None,
+        self, resources: Resources, book: Book | None = None, tablebase: Tablebase | None = None
     ):
+        cls, self.table, threads, self.workers = resources
         require_solvable(cls)
         require_book(book, cls)
         self.book = book
-        self.table = table
         self.threads = thread_count(threads, cls)
-        self.workers = workers
         solve_batch.specialise(cls)  # compiles before a clock runs
         self.memories = [solver_memory(cls, tablebase) for _ in range(self.threads)]
         self.presearcher: Searcher | None = None
         if defines(cls, "scout"):
-            self.presearcher = Searcher(cls, table=table, threads=threads, workers=workers)
+            self.presearcher = Searcher(
+                cls, table=self.table, threads=threads, workers=self.workers
+            )
         self.running: list[ProofTask] = []
         """The running tasks."""
         self.spent = 0

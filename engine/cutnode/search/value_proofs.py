@@ -34,7 +34,7 @@ from cutnode.search.options import LimitKeywords
 from cutnode.search.proof_numbers import ProofNumberSolver, Questions
 from cutnode.search.proofs import Proof
 from cutnode.search.results import Result
-from cutnode.search.solving import table_for
+from cutnode.search.solving import Resources, table_for
 from cutnode.storage.files import write_whole
 from cutnode.storage.tables import Table
 
@@ -195,7 +195,7 @@ def write_proof(
     answers: dict[Any, int] = {}
     proof = ValueProof(position, least, mover, answers)
     with table_for(table) as held:
-        solver = ProofNumberSolver(type(position), held)
+        solver = ProofNumberSolver(Resources(type(position), held))
         questions = Questions(solver, position, False, Limits(**limits))
         _require_true(questions, proof)
         seen = {(position, mover)}
