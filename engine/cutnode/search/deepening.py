@@ -89,28 +89,23 @@ class LimitedCalls:
             self.reason = "stopped"
             return None
         kind = float if search.has_chance else int
+        kernel = functools.partial(
+            search.kernel, self.position, search.evaluation, kind(low), kind(high), depth
+        )
         limit = self.most_nodes - 1
         if self.assisting or self.is_short(depth):
             words["node_limit"][0] = limit if self.assisting else min(limit, spent + INLINE_NODES)
-            words["estimates"][0] = 0
-            first, self.first = self.first, 0
-            self.reached = search.kernel(
-                *(self.position, search.evaluation, kind(low), kind(high), depth, first),
-                *(search.memory.argument, search.table.words),
-            )
-            if self.assisting or words["stop"][0] == RUNNING:
-                return self.reached if words["stop"][0] == RUNNING else None
+            self.reached = kernel(*self._rest())
+            if words["stop"][0] == RUNNING:
+                return self.reached
+            if self.assisting:
+                return None
             words["stop"][0] = RUNNING
         if int(words["nodes"][0]) <= limit or limit < spent:
             words["node_limit"][0] = limit
             self.begin_long_call(depth)
-            words["estimates"][0] = 0
-            first, self.first = self.first, 0
-            call = KernelCall(
-                functools.partial(search.call, self.position, low, high, depth, first),
-                search.memory,
-                self.clock,
-            )
+            watched = functools.partial(kernel, *self._rest())
+            call = KernelCall(watched, search.memory, self.clock)
             self.reason = run([call], self.stops, workers=search.workers)
             self.reached = call.answer
             if words["stop"][0] == RUNNING:
@@ -120,6 +115,12 @@ class LimitedCalls:
         self._note_stop(int(words["stop"][0]))
         words["stop"][0] = RUNNING
         return None
+
+    def _rest(self) -> tuple[Any, ...]:
+        """Begin a call of the kernel, and return its last three arguments."""
+        self.words["estimates"][0] = 0
+        first, self.first = self.first, 0
+        return first, self.search.memory.argument, self.search.table.words
 
     def _note_stop(self, code: int) -> None:
         """Record why the kernel stopped; raise :class:`ContractError` if the game is at fault."""
