@@ -22,11 +22,11 @@ READ = [
 ]
 
 HABITS = {
-    "so many or so much, in place of a number's name": (r"\bso (?:many|much)\b", 3),
+    "so many or so much, in place of a number's name": (r"\bso (?:many|much)\b", 0),
     "beside, for next to or compared with": (r"\bbesides?\b", 3),
-    "those of or that of, in place of the noun": (r"\b(?:those|that) of\b", 8),
-    "goes on, for continues": (r"\b(?:goes|go|gone|going|went) on\b", 2),
-    "by turns, in turn": (r"\b(?:by turns|in turn)\b", 1),
+    "those of or that of, in place of the noun": (r"\b(?:those|that) of\b", 1),
+    "goes on, for continues": (r"\b(?:goes|go|gone|going|went) on\b", 0),
+    "by turns, in turn": (r"\b(?:by turns|in turn)\b", 0),
     "a relative clause as a subject": (
         r"(?:^|[.:;] +|\"\"\")(?:What|Who) (?:is|are|was|were|has|had|does|\w+s)\b(?![^.\n]*\?)",
         9,

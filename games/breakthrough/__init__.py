@@ -256,7 +256,7 @@ def breaks_through(position, runners, mine, theirs, turns):
     The opponent gets more than he can have: in each of his turns all his stones make all
     their steps, and stay as well, so *theirs* are all cells that he may have reached.  A
     runner steps only where none of them can take it.  The others of *mine* stay and are
-    in its way; if one is lost, so much the better.  (Race patterns, A. Saffidine et al.,
+    in its way; losing one only helps.  (Race patterns, A. Saffidine et al.,
     "Solving Breakthrough with race patterns and job-level proof number search", 2011, in a
     more general form.)
     """

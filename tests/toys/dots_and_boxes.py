@@ -50,7 +50,7 @@ def sides(position, box):
 
 @compiled
 def completed(position, drawn, move):
-    """Count the boxes that a line completes, out of the two beside it."""
+    """Count the boxes that a line completes, out of its two neighbours."""
     count = 0
     if move < position.VERTICAL:
         if move >= position.COLUMNS:

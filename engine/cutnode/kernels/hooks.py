@@ -78,7 +78,7 @@ class ChildInfo(NamedTuple):
     again: bool
     """Whether the same player is to move there: scores keep their sign."""
     won: int
-    """What the move wins at once, by the game's verb ``gain``; 0 in games without it."""
+    """The immediate gain of the move, by the game's verb ``gain``; 0 in games without it."""
     searched: int
     """The number of moves of the node searched so far."""
     at: int
@@ -93,7 +93,7 @@ class ChildInfo(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What to do with a node before its moves are made."""
+    """The plan for a node before its moves are made."""
 
     cuts: bool
     score: int
@@ -110,7 +110,7 @@ class Plan(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What to do with a move."""
+    """The decision about a move."""
 
     action: int
     bound: int

@@ -58,7 +58,7 @@ class CriticalLevel(NamedTuple):
 def critical_tree(width: int, depth: int) -> list[CriticalLevel]:
     """Return the levels, from the root, of the smallest tree that proves the root's value.
 
-    The node types are those of Knuth & Moore 1975.  The first child of a type 1 node is of type 1
+    Node types follow Knuth & Moore 1975.  The first child of a type 1 node is of type 1
     and the others are of type 2; the only child of a type 2 node is of type 3; all children of a
     type 3 node are of type 2.
     """

@@ -225,7 +225,7 @@ def tuned_parameters(study: Study) -> dict[str, float]:
 
 
 def parameters_for(cls: Any, names: Sequence[str] | None) -> dict[str, Parameter]:
-    """Return the parameters that *names* match, by default those of selective techniques in use."""
+    """Return the parameters that *names* match; by default, of all selective techniques in use."""
     used = choose(cls, None)
     every = {
         full: parameter
