@@ -16,6 +16,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import pytest
 from numba import types
+from numba.core import registry
 
 import cutnode
 from cutnode.compiler import cache
@@ -33,6 +34,7 @@ from cutnode.compiler.jit import (
 )
 from cutnode.contract.bits import Bits
 from cutnode.contract.errors import GameError
+from cutnode.contract.linking import KernelCode, KernelLibrary
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 
@@ -198,6 +200,46 @@ def test_caller_of_a_recursive_kernel_is_loaded(project):
     for name in ("caller", "total"):
         again = project.run(kernel=name)
         assert (again.answer, again.announced) == (ANSWER, [])
+
+
+@pytest.mark.slow
+def test_callees_and_callers_that_different_processes_compiled(project):
+    """A caller finds its callee by a symbol that is the same whichever process compiled it."""
+    project.run(kernel="total")
+    assert project.run(kernel="caller").announced == ["compiling caller for tiny_game.Position"]
+    for lost in ("total", "caller", "total"):
+        [path] = project.cache.rglob(f"tiny_kernels.{lost}-*.code")
+        path.unlink()
+        again = project.run(kernel="caller")
+        assert again.announced == [f"compiling {lost} for tiny_game.Position"]
+        assert again.answer == ANSWER
+
+
+@pytest.mark.slow
+def test_processes_that_race_and_are_killed(project):
+    """Whatever the killed leave behind, the others find the right code."""
+    for pause in (0, 0.2, 0.4, 0.8):
+        kernels = ["caller", "total", "caller"]
+        first, *others = [project.start(kernel=kernel, wait=True) for kernel in kernels]
+        for process in (first, *others):
+            assert process.stdout.readline() == "ready\n"
+        for process in (first, *others):
+            process.stdin.write("\n")
+            process.stdin.flush()
+        time.sleep(pause)
+        first.kill()
+        first.communicate()
+        assert [project.finish(process).answer for process in others] == [ANSWER] * 2
+        for path in [*project.cache.rglob("*.code")][:1]:
+            path.unlink()
+    assert project.run(kernel="caller").answer == ANSWER
+
+
+def test_code_is_not_loaded_before_its_callees():
+    owner = registry.cpu_target.target_context.codegen()
+    code = KernelCode("orphan", b"", frozenset(), frozenset({"no such symbol"}))
+    with pytest.raises(KeyError, match="no such symbol"):
+        KernelLibrary.load(owner, code)
 
 
 @pytest.mark.slow

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from uuid import uuid4
 
 import llvmlite
 import numba
@@ -40,6 +41,7 @@ from cutnode.compiler.locks import lock
 from cutnode.contract.collection import is_of_engine
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.files import INSTALLED, imported_by
+from cutnode.contract.linking import KernelCode, KernelLibrary
 from cutnode.contract.numba_patches import PLAIN
 
 KEPT_VERSIONS = 8
@@ -75,17 +77,18 @@ class KernelCache:
         self.techniques = techniques
 
     def load_overload(self, signature: Any, target: Any) -> Any:
+        """Load a kernel, after all kernels that it calls; return None if it must be compiled."""
         target.refresh()
         path = self._path(signature)
+        if path is None or not path.exists():
+            require_results(self.cls)
+        for callee in self.kernel.callees():
+            callee.specialise(self.cls, self.evaluation, self.techniques)
         if path is not None:
             with contextlib.suppress(Exception):
                 data = path.read_bytes()
                 if data[:32] == hashlib.blake2b(data[32:], digest_size=32).digest():
-                    payload = pickle.loads(data[32:])
-                    return compiler.CompileResult._rebuild(target, *payload)
-        require_results(self.cls)
-        for callee in self.kernel.callees():
-            callee.specialise(self.cls, self.evaluation, self.techniques)
+                    return _loaded(target, *pickle.loads(data[32:]))
         announce(f"compiling {self._subject()}")
         return None
 
@@ -93,7 +96,7 @@ class KernelCache:
         path = self._path(signature)
         if path is None:
             return
-        data = serialize.dumps(result._reduce())
+        data = serialize.dumps(_parts(result))
         data = hashlib.blake2b(data, digest_size=32).digest() + data
         with contextlib.suppress(OSError):
             _write_whole(path, data)
@@ -129,6 +132,14 @@ class KernelCache:
     def _subject(self) -> str:
         return f"{self.kernel.function.__name__} for {_game_name(self.cls)}"
 
+    def digest(self, signature: Any) -> str:
+        """Return the digest of all that affects the machine code.
+
+        If the code cannot be kept, this is a number that no other code has.
+        """
+        path = self._path(signature)
+        return uuid4().hex if path is None else path.stem.rpartition("-")[2]
+
     def _path(self, signature: Any) -> Path | None:
         """Return the file of the machine code; None if it cannot be kept."""
         directory = cache_directory()
@@ -146,6 +157,35 @@ class KernelCache:
         parts = (name, str(signature), self.cls.__qualname__, *modules, sources, *_platform())
         digest = hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
         return directory / _game_name(self.cls) / f"{name}-{digest}.code"
+
+
+def _parts(result: Any) -> tuple[Any, ...]:
+    """Return what is kept of a compiled kernel."""
+    function = result.fndesc
+    function.typemap = function.calltypes = None
+    environments = result._find_referenced_environments()
+    return result.library.code(), function, result.environment, result.signature, environments
+
+
+def _loaded(
+    target: Any, code: KernelCode, function: Any, own: Any, signature: Any, environments: list[Any]
+) -> Any:
+    """Return the compiled kernel that :func:`_parts` took apart."""
+    library = KernelLibrary.load(target.codegen(), code)
+    library.symbol = function.mangled_name
+    entry = target.get_executable(library, function, own)
+    for environment in environments:
+        library.codegen.set_env(environment.env_name, environment)
+    return compiler.compile_result(
+        typing_context=target.typing_context,
+        target_context=target,
+        entry_point=entry,
+        library=library,
+        signature=signature,
+        objectmode=False,
+        fndesc=function,
+        environment=own,
+    )
 
 
 def announce(message: str) -> None:

@@ -163,8 +163,13 @@ class Kernel(Interpretable):
         self.function = function
         self.name = f"{function.__module__}.{function.__qualname__}"
         self._ready: dict[Any, Callable[..., Any]] = {}
+        self._compiler: type[KernelCompiler] = type(function.__name__, (KernelCompiler,), {})
         self.dispatcher = numba.njit(
-            nogil=True, error_model="numpy", _nrt=False, pipeline_class=KernelCompiler
+            nogil=True,
+            error_model="numpy",
+            _nrt=False,
+            no_cfunc_wrapper=True,
+            pipeline_class=self._compiler,
         )(function)
         if jit_enabled():
             self.dispatcher._can_compile = False
@@ -216,6 +221,7 @@ class Kernel(Interpretable):
         self.dispatcher._can_compile = True
         try:
             signature = self.signature(cls, evaluation, techniques)
+            self._compiler.digest = cache.digest(signature)
             with cache.turn(signature), _without_garbage_collection():
                 return self.dispatcher.compile(signature)  # type: ignore[no-any-return]
         except CutnodeError:

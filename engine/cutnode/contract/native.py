@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import _dynfunc, njit, types
-from numba.core import codegen, compiler, transforms
+from numba.core import compiler, transforms
 from numba.core.compiler_machinery import PassManager, _pass_registry, register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.ir import Global
@@ -39,22 +39,13 @@ from numba.core.untyped_passes import (
     LiteralUnroll,
     MakeFunctionToJitFunction,
 )
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic, overload, overload_attribute, register_jitable
 
 from cutnode.contract.collection import is_of_engine
 from cutnode.contract.errors import ContractError
 from cutnode.contract.inference import RulesTyping
+from cutnode.contract.linking import KernelLibrary, PartLibrary
 from cutnode.contract.numba_patches import PLAIN
-
-
-class _Part(codegen.JITCodeLibrary):
-    """The code of a function linked into others: neither optimised nor run on its own."""
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalized = True
 
 
 class _Lower(Lower):
@@ -127,6 +118,15 @@ class _KernelLowering(NativeLowering):
     def lowering_class(self) -> type[Lower]:
         return _Lower
 
+    def run_pass(self, state: Any) -> bool:
+        if state.library is None:
+            owner, name = state.targetctx.codegen(), state.func_id.func_qualname
+            state["library"] = KernelLibrary(owner, name)
+        changed = super().run_pass(state)
+        if isinstance(state.library, KernelLibrary):
+            state.library.symbol = state.cr.fndesc.mangled_name
+        return bool(changed)
+
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _PartLowering(_KernelLowering):
@@ -136,7 +136,7 @@ class _PartLowering(_KernelLowering):
 
     def run_pass(self, state: Any) -> bool:
         name = state.func_id.func_qualname
-        part = state["library"] = _Part(state.targetctx.codegen(), name)
+        part = state["library"] = PartLibrary(state.targetctx.codegen(), name)
         state.flags.no_compile = True
         super().run_pass(state)
         part.finalize()
@@ -171,9 +171,13 @@ class KernelCompiler(compiler.CompilerBase):
     """
 
     lowering: type[NativeLowering] = _KernelLowering
+    digest: str = ""
+    """The part of a kernel's symbol that tells apart all versions of its code."""
 
     def define_pipelines(self) -> list[Any]:
         function, flags = self.state.func_id, self.state.flags
+        if self.digest:
+            function.unique_id = self.digest
         nested = any(isinstance(constant, CodeType) for constant in function.code.co_consts)
         light = not PLAIN and not function.is_generator
         key = self.lowering, nested, light, flags.no_rewrites, flags.enable_ssa
@@ -252,6 +256,13 @@ def in_compiled_code(function: Callable[..., Any]) -> Any:
     This is ``numba.extending.overload``, always inlined, and with annotations allowed.
     """
     return overload(function, jit_options={"forceinline": True, **_OPTIONS}, strict=False)
+
+
+def attribute_in_compiled_code(kind: type, name: str) -> Any:
+    """Decorate a typing function, which chooses the meaning of ``value.name`` in compiled code."""
+    return overload_attribute(
+        kind, name, jit_options={"forceinline": True, **_OPTIONS}, strict=False
+    )
 
 
 def operators_in_compiled_code(kind: type, instructions: dict[str, str]) -> None:

@@ -20,14 +20,14 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload_attribute
+from numba.extending import intrinsic
 
 from cutnode.contract import named_tuples as named_tuples  # for what compiled code can do with them
 from cutnode.contract.bits import WORD, Bits
 from cutnode.contract.constants import Constant
 from cutnode.contract.dispatch import is_foreign, is_plain, no_position
 from cutnode.contract.errors import GameError, PositionError
-from cutnode.contract.native import in_compiled_code
+from cutnode.contract.native import attribute_in_compiled_code, in_compiled_code
 
 _SCALARS: dict[Any, types.Type] = {
     Bits: types.uint64,
@@ -109,7 +109,7 @@ def _make_readable(name: str) -> None:
         return
     _readable.add(name)
 
-    @overload_attribute(types.BaseNamedTuple, name, strict=False)
+    @attribute_in_compiled_code(types.BaseNamedTuple, name)
     def read(position: Any) -> Any:
         if name in position.fields:
             index = position.fields.index(name)
