@@ -29,11 +29,15 @@ def test_all_apply_to_this_version():
         "BaseFunction.get_call_type",
         "CPUContext.load_additional_registries",
         "Inst._rec_list_vars",
+        "PostProcessor.run",
+        "Record.__repr__",
         "TypeInferer.return_types_from_partial",
         "_CompilerLock.acquire",
         "_CompilerLock.release",
         "_OverloadFunctionTemplate._get_impl",
         "llvmlite.binding.ffi.lib._lock",
+        "numba.core.base._has_loc",
+        "numba.core.errors.new_error_context",
     } == APPLIED
 
 
@@ -66,5 +70,5 @@ def test_results_are_the_same_without_them():
         ).stdout.split()
         for switch in ("0", "1")
     }
-    assert found["0"][0] == "8" and found["1"][0] == "0"
+    assert found["0"][0] == str(len(APPLIED)) and found["1"][0] == "0"
     assert found["0"][1:] == found["1"][1:]

@@ -55,6 +55,7 @@ from cutnode.contract.bits import Bits
 from cutnode.contract.dispatch import is_plain
 from cutnode.contract.errors import CutnodeError, require_callable
 from cutnode.contract.native import KernelCompiler, usable_in_compiled_code
+from cutnode.contract.numba_patches import uncoloured
 from cutnode.contract.positions import position_type
 
 _specialising = threading.RLock()
@@ -222,7 +223,7 @@ class Kernel(Interpretable):
         try:
             signature = self.signature(cls, evaluation, techniques)
             self._compiler.digest = cache.digest(signature)
-            with cache.turn(signature), _without_garbage_collection():
+            with cache.turn(signature), _without_garbage_collection(), uncoloured():
                 return self.dispatcher.compile(signature)  # type: ignore[no-any-return]
         except CutnodeError:
             raise

@@ -45,7 +45,7 @@ from cutnode.contract.collection import is_of_engine
 from cutnode.contract.errors import ContractError
 from cutnode.contract.inference import RulesTyping
 from cutnode.contract.linking import KernelLibrary, PartLibrary
-from cutnode.contract.numba_patches import PLAIN
+from cutnode.contract.numba_patches import PLAIN, without_lifetimes
 
 
 class _Lower(Lower):
@@ -180,6 +180,8 @@ class KernelCompiler(compiler.CompilerBase):
             function.unique_id = self.digest
         nested = any(isinstance(constant, CodeType) for constant in function.code.co_consts)
         light = not PLAIN and not function.is_generator
+        if light:
+            without_lifetimes(function)
         key = self.lowering, nested, light, flags.no_rewrites, flags.enable_ssa
         if key not in _managers:
             _managers[key] = self._manager(nested, light)

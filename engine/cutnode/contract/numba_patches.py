@@ -8,21 +8,37 @@ time: results are the same, but kernels take longer to compile.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import logging
 import os
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
+from types import SimpleNamespace
 from typing import Any
 
 from llvmlite.binding import ffi
 from numba import types
-from numba.core import compiler_lock, errors, ir
+from numba.core import (
+    base,
+    byteflow,
+    compiler_lock,
+    errors,
+    ir,
+    lowering,
+    postproc,
+    ssa,
+    transforms,
+    typeinfer,
+)
 from numba.core.cpu import CPUContext
 from numba.core.target_extension import get_local_target
 from numba.core.targetconfig import ConfigStack
 from numba.core.typeinfer import TypeInferer
 from numba.core.types import functions
 from numba.core.types.functions import BaseFunction
+from numba.core.typing import typeof
 from numba.core.typing.templates import _OverloadFunctionTemplate
 from numba.core.utils import order_by_target_specificity
 
@@ -33,8 +49,8 @@ APPLIED: set[str] = set()
 """The names of the functions that were replaced."""
 
 
-def _replaces(owner: type, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Replace a method by a function that takes the same arguments."""
+def _replaces(owner: Any, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Replace a method, or a function of a module, by one that takes the same arguments."""
 
     def replace(function: Callable[..., Any]) -> Callable[..., Any]:
         replaced = vars(owner).get(name)
@@ -97,8 +113,11 @@ def _call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
     failed: list[tuple[Any, bool, errors.NumbaError | None, bool]] = []
     unlit: Any = functions._unlit_non_poison  # type: ignore[attr-defined]
     forms = [False, True] if any(map(_is_constant, (*args, *kws.values()))) else [False]
-    target = get_local_target(context)
-    for candidate in order_by_target_specificity(target, self.templates, fnkey=self.key[0]):
+    candidates = self.templates
+    if len(candidates) > 1 or getattr(candidates[0], "metadata", None):
+        target = get_local_target(context)
+        candidates = order_by_target_specificity(target, candidates, fnkey=self.key[0])
+    for candidate in candidates:
         template = candidate(context)
         for literally in reversed(forms) if template.prefer_literal else forms:
             try:
@@ -136,11 +155,16 @@ def _no_match(template: Any) -> str:
 
 # The variables of a statement.  Numba also looks for them inside every constant.
 
+_WITHOUT_VARIABLES = {str, int, float, bool, type(None), ir.Loc}
+
 
 @_replaces(ir.Inst, "_rec_list_vars")
 def _variables(self: Any, val: Any) -> list[Any]:
-    if isinstance(val, ir.Var):
+    kind = type(val)
+    if kind is ir.Var:
         return [val]
+    if kind in _WITHOUT_VARIABLES:
+        return []
     if isinstance(val, ir.Inst):
         return val.list_vars()  # type: ignore[no-any-return]
     if isinstance(val, list | tuple):
@@ -148,6 +172,126 @@ def _variables(self: Any, val: Any) -> list[Any]:
     if isinstance(val, dict):
         return [found for part in val.values() for found in _variables(self, part)]
     return []
+
+
+# The lifetimes of variables, which tell when to release a reference.  Numba computes them after
+# many passes.  Rules hold no references; of a generator, lifetimes are the state.
+
+
+def without_lifetimes(function: Any) -> None:
+    """Let numba compute no lifetimes while it compiles a function, given by its identity."""
+    function.without_lifetimes = True
+
+
+_process = postproc.PostProcessor.run
+
+
+@_replaces(postproc.PostProcessor, "run")
+def _run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+    code = self.func_ir
+    if emit_dels or code.is_generator or not hasattr(code.func_id, "without_lifetimes"):
+        _process(self, emit_dels, extend_lifetimes)
+        return
+    code.blocks = transforms.canonicalize_cfg(code.blocks)
+    code.generator_info = None
+
+
+# The name of a record type, written once.  Numba writes it again for each error message, most of
+# which nobody reads, and the record of a search has a hundred fields.
+
+_write_record = types.Record.__repr__
+
+
+@_replaces(types.Record, "__repr__")
+def _record(self: Any) -> str:
+    written = vars(self).get("_written")
+    if written is None:
+        written = self._written = _write_record(self)
+    return str(written)
+
+
+# Whether an implementation takes a location.  Numba inspects its signature for each call.
+
+
+@_replaces(base, "_has_loc")
+def _takes_location(fn: Any) -> bool:
+    try:
+        return _locations[fn]
+    except (KeyError, TypeError):
+        takes = "loc" in inspect.signature(fn).parameters
+        with contextlib.suppress(TypeError):
+            _locations[fn] = takes
+        return takes
+
+
+_locations: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+
+
+# Messages without colours.  Where colorama is installed, numba colours the message of every error,
+# and types are found by trying and failing thousands of times.
+
+
+class _NoColours(errors._ColorScheme):  # type: ignore[name-defined]
+    def _same(self, msg: str) -> str:
+        return msg
+
+    code = errmsg = filename = indicate = highlight = reset = _same
+
+
+@contextlib.contextmanager
+def uncoloured() -> Iterator[None]:
+    """Let numba write messages without colours."""
+    kept = errors._termcolor_inst, typeof._termcolor  # type: ignore[attr-defined]
+    if not PLAIN:
+        plain = _NoColours()
+        errors._termcolor_inst = typeof._termcolor = plain  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        errors._termcolor_inst, typeof._termcolor = kept  # type: ignore[attr-defined]
+
+
+# The contexts of errors, which say what numba was doing.  There are hundreds of thousands, of which
+# few see an error, and a generator for each takes longer than a plain object.
+
+
+class _Context:
+    __slots__ = ("args", "fmt_", "kwargs")
+
+    def __init__(self, fmt_: str, args: Any, kwargs: Any):
+        self.fmt_, self.args, self.kwargs = fmt_, args, kwargs
+
+    def __enter__(self) -> None:
+        loc = self.kwargs.get("loc")
+        if loc is not None and not loc.filename.startswith(_numba_path):
+            _locations_seen.update(self.kwargs)
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, errors.NumbaError):
+            error.add_context(_message(self.fmt_, self.args, self.kwargs))
+
+
+_locations_seen: Any = errors.loc_info  # type: ignore[attr-defined]
+_new_error_context: Any = errors.new_error_context  # type: ignore[attr-defined]
+_numba_path: str = errors._numba_path  # type: ignore[attr-defined]
+_message: Any = errors._format_msg  # type: ignore[attr-defined]
+
+
+@_replaces(errors, "new_error_context")
+def _error_context(fmt_: str, *args: Any, **kwargs: Any) -> Any:
+    return _Context(fmt_, args, kwargs)
+
+
+for module in (lowering, typeinfer):
+    if not PLAIN and vars(module).get("new_error_context") is _new_error_context:
+        module.new_error_context = _error_context
+
+
+# Logs of the passes that nobody asked for: a hundred thousand lines.
+
+for module in (byteflow, ssa):
+    if not PLAIN and not module._logger.isEnabledFor(logging.DEBUG):
+        module._logger = SimpleNamespace(debug=lambda *line: None)
 
 
 # The registries of what numba can compile, imported once.  Numba imports them again for each
