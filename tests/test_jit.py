@@ -18,7 +18,7 @@ import pytest
 from numba import types
 
 import cutnode
-from cutnode.compiler import cache
+from cutnode.compiler import cache, directory, sources
 from cutnode.compiler.jit import (
     Evaluator,
     Kernel,
@@ -92,6 +92,7 @@ import sys
 
 from cutnode import Bits
 from cutnode.compiler import cache
+from cutnode.compiler.directory import cache_directory
 
 game, cls, kernel, loud, wait = json.loads(sys.argv[1])
 announced = []
@@ -104,7 +105,7 @@ if wait:
     sys.stdin.readline()
 kernel.specialise(type(position))
 answer = kernel(position, 3, 0) if kernel.name.endswith("total") else kernel(position, 3)
-directory = cache.cache_directory()
+directory = cache_directory()
 print(json.dumps([int(answer), announced, directory and str(directory)]))
 """
 
@@ -168,8 +169,9 @@ class Project:
         return self.finish(self.start(**options))
 
     def kept(self):
-        """Return the files of the cache with their modification times."""
-        return {path: path.stat().st_mtime_ns for path in self.cache.rglob("*") if path.is_file()}
+        """Return the files of the cache with their modification times, but for the memo."""
+        files = (path for path in self.cache.rglob("*") if path.is_file())
+        return {path: path.stat().st_mtime_ns for path in files if path.name != sources.MEMO}
 
 
 @pytest.fixture
@@ -444,15 +446,14 @@ def test_edit_of_the_engine_recompiles_only_what_it_can_change(project):
     installed = installed_engine(project)
     assert project.run().announced == COMPILED
     rooms = {path.name for path in (installed / "cutnode").iterdir() if path.is_dir()}
-    assert {"service", "lab", "cli"} < rooms - set(cache.COMPILED)
-    for room in rooms - set(cache.COMPILED):
+    assert {"kernels", "service", "lab", "cli"} < rooms - set(sources.FOR_ALL)
+    for room in rooms - set(sources.FOR_ALL):
         for source in (installed / "cutnode" / room).glob("*.py"):
             source.write_text(source.read_text() + "# A comment.\n")
     assert project.run().announced == []
-    kernel = installed / "cutnode" / "kernels" / "scores.py"
-    kernel.write_text(kernel.read_text() + "# A comment.\n")
+    verbs = installed / "cutnode" / "contract" / "verbs.py"
+    verbs.write_text(verbs.read_text() + "# A comment.\n")
     assert project.run().announced == COMPILED
-    assert cache.COMPILED == ("contract", "compiler", "kernels")
 
 
 # The place of the cache
@@ -507,7 +508,7 @@ def test_without_a_usable_directory_each_process_compiles(project):
 def cache_directory(monkeypatch):
     """Return the function as in a process that has not called it yet."""
     monkeypatch.delenv("CUTNODE_CACHE", raising=False)
-    return cache.cache_directory.__wrapped__
+    return directory.cache_directory.__wrapped__
 
 
 def test_chosen_directory_comes_first(cache_directory, monkeypatch, tmp_path):
@@ -536,7 +537,7 @@ def test_user_without_a_home_has_a_cache_among_the_temporary_files(
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(directory.tempfile, "tempdir", str(tmp_path))
     assert cache_directory().parent == tmp_path
 
 
@@ -546,14 +547,14 @@ def test_no_temporary_directory_is_no_error(cache_directory, monkeypatch, tmp_pa
 
     for name in ("HOME", "LOCALAPPDATA", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, below_a_file(tmp_path))
-    monkeypatch.setattr(cache.tempfile, "gettempdir", none)
+    monkeypatch.setattr(directory.tempfile, "gettempdir", none)
     assert cache_directory() is None
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners there")
 def test_directory_of_another_user_is_not_used(cache_directory, monkeypatch, tmp_path):
     monkeypatch.setenv("CUTNODE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(directory.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
     assert cache_directory() is None
 
