@@ -93,17 +93,26 @@ import sys
 from cutnode import Bits
 from cutnode.compiler import cache
 from cutnode.compiler.directory import cache_directory
+from cutnode.compiler.progress import listening
 
 game, cls, kernel, loud, wait = json.loads(sys.argv[1])
 announced = []
 if not loud:
     cache.announce = announced.append
+
+
+def prepared(done):
+    if done.compiled:
+        announced.append(f"compiling {done.kernel} for {done.game}")
+
+
 position = getattr(importlib.import_module(game), cls)(Bits(5))
 kernel = getattr(importlib.import_module("tiny_kernels"), kernel)
 if wait:
     print("ready", flush=True)
     sys.stdin.readline()
-kernel.specialise(type(position))
+with listening(prepared):
+    kernel.specialise(type(position))
 answer = kernel(position, 3, 0) if kernel.name.endswith("total") else kernel(position, 3)
 directory = cache_directory()
 print(json.dumps([int(answer), announced, directory and str(directory)]))
@@ -169,9 +178,9 @@ class Project:
         return self.finish(self.start(**options))
 
     def kept(self):
-        """Return the files of the cache with their modification times, but for the memo."""
+        """Return the files of kernels in the cache with their modification times."""
         files = (path for path in self.cache.rglob("*") if path.is_file())
-        return {path: path.stat().st_mtime_ns for path in files if path.name != sources.MEMO}
+        return {path: path.stat().st_mtime_ns for path in files if path.suffix != ".json"}
 
 
 @pytest.fixture
@@ -567,7 +576,7 @@ def test_silent_in_a_pipe(project):
     assert len(project.kept()) == 1
 
 
-def test_terminal_is_notified_once(project):
+def test_terminal_shows_the_progress_once(project):
     pty = pytest.importorskip("pty")
 
     def seen():
@@ -583,8 +592,13 @@ def test_terminal_is_notified_once(project):
         finally:
             os.close(main)
 
-    assert seen().strip() == "cutnode: compiling total for tiny_game.Position (once) ..."
+    first, *others = seen().strip("\r").split("\r")
+    assert first == "cutnode: compiling total for tiny_game.Position: 0 functions (once)"
+    assert others[-1].isspace()  # it disappears
     assert seen() == ""
+    (path,) = project.kept()
+    path.unlink()
+    assert "total for tiny_game.Position: 0 of 2 functions (once)" in seen()
 
 
 # Signatures
@@ -596,22 +610,23 @@ import pkgutil
 
 import cutnode
 from cutnode import kernels as kernels_package
-from cutnode.compiler import cache, jit
+from cutnode.compiler import jit
+from cutnode.compiler.progress import listening
 from cutnode.search.api import alphabeta, perft, solve
 from cutnode.kernels.evaluation import OWN
 from cutnode.search.api import search
 from cutnode.games.connect4 import Position
 
 announced = []
-cache.announce = announced.append
 names = [found.name for found in pkgutil.iter_modules(kernels_package.__path__)]
 modules = [importlib.import_module(f"cutnode.kernels.{name}") for name in names]
 values = [value for module in modules for value in vars(module).values()]
 kernels = {value for value in values if isinstance(value, jit.Kernel)}
 kernels = {kernel for kernel in kernels if not kernel.name.startswith("cutnode.kernels.chance.")}
 for kernel in kernels:
-    kernel.specialise(Position, OWN)
-position = engine.load_game("connect4").parse("444444113355")
+    with listening(lambda done: announced.append(done.kernel) if done.compiled else None):
+        kernel.specialise(Position, OWN)
+position = cutnode.load_game("connect4").parse("444444113355")
 solve(position)
 alphabeta(position, 3)
 perft(position, 2)

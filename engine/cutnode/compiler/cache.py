@@ -28,6 +28,7 @@ from numba.core.utils import _dynamic_module
 from cutnode.compiler.diagnosis import require_results
 from cutnode.compiler.directory import cache_directory, discard, write_whole
 from cutnode.compiler.locks import lock
+from cutnode.compiler.progress import Compilation, announce
 from cutnode.compiler.sources import sources_digest
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.numba_patches import PLAIN
@@ -69,7 +70,7 @@ class KernelCache:
         require_results(self.cls)
         for callee in self.kernel.callees():
             callee.specialise(self.cls, self.evaluation, self.techniques)
-        announce(f"compiling {self._subject()}")
+        self.compilation.begin()
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -91,6 +92,12 @@ class KernelCache:
 
         Callees are compiled inside, and their callers never: so no two wait for each other.
         """
+        self.compilation = Compilation(self.kernel.function.__name__, _game_name(self.cls))
+        with self.compilation, self._guard(signature):
+            yield
+
+    @contextlib.contextmanager
+    def _guard(self, signature: Any) -> Iterator[None]:
         path = self._path(signature)
         if path is None or path.exists():
             yield
@@ -105,12 +112,10 @@ class KernelCache:
                     if lock(file) or path.exists():
                         break
                     if look == 0:
-                        announce(f"waiting for another process to compile {self._subject()}")
+                        subject = f"{self.compilation.kernel} for {self.compilation.game}"
+                        announce(f"waiting for another process to compile {subject}")
                     time.sleep(LOOK_SECONDS)
             yield
-
-    def _subject(self) -> str:
-        return f"{self.kernel.function.__name__} for {_game_name(self.cls)}"
 
     def _path(self, signature: Any) -> Path | None:
         """Return the file of the machine code; None if it cannot be kept."""
@@ -129,12 +134,6 @@ class KernelCache:
         parts = (name, str(signature), self.cls.__qualname__, *modules, sources, *_platform())
         digest = hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
         return directory / _game_name(self.cls) / f"{name}-{digest}.code"
-
-
-def announce(message: str) -> None:
-    """Tell a user at a terminal why there is a wait; silent if stderr is not one."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        print(f"cutnode: {message} (once) ...", file=sys.stderr, flush=True)
 
 
 def _game_name(cls: type) -> str:
