@@ -15,6 +15,10 @@ pytest.importorskip("playwright", reason="playwright is not installed")
 
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
+from cutnode.compiler.progress import Progress
+from cutnode.service import pool
+from cutnode.service.pool import SearchPool
+from cutnode.service.questions import Question
 from cutnode.service.server import Server, address, listen
 from cutnode.service.settings import Settings
 
@@ -133,6 +137,31 @@ def play(page: Page, *numbers: int) -> None:
 
 def status(page: Page, text: str) -> None:
     expect(page.locator("#status")).to_contain_text(re.compile(text, re.I))
+
+
+def test_page_says_how_far_a_game_is_compiled(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = threading.Event()
+    compile = SearchPool._compile
+
+    def slowly(searches: SearchPool, question: Question) -> None:
+        assert done.wait(60)
+        compile(searches, question)
+
+    known: list[int | None] = [None, 5, 9]
+    monkeypatch.setattr(SearchPool, "_compile", slowly)
+    monkeypatch.setattr(
+        pool.progress,
+        "running",
+        lambda: Progress("search_root", "tictactoe.Position", 7, known[0], 1.5),
+    )
+    with serving(()) as url:
+        show(page, url, "tictactoe", "15", analyse=True)
+        for expected in ("7 functions", "7 of about 7 functions", "7 of about 9 functions"):
+            expect(page.locator("#progress")).to_have_text(f"Compiling the game, once: {expected}")
+            del known[: len(known) > 1]
+        done.set()
+        expect(page.locator("#progress")).not_to_contain_text("Compiling")
+        expect(page.locator("#verdict")).not_to_be_empty()
 
 
 def test_tictactoe_is_played_to_its_end_and_kept(page: Page, service: str) -> None:

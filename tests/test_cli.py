@@ -18,14 +18,17 @@ import pytest
 from click.shell_completion import ZshComplete
 from click.testing import Result
 from commands import FROM_HERE, run_cutnode
+from marks import compiled_only
 
 import cutnode
 from cutnode.cli.completion import Bash
 from cutnode.cli.exit_codes import ended_from_outside
-from cutnode.cli.live import progress_bar
+from cutnode.cli.live import _at_a_glance, progress_bar
 from cutnode.cli.main import GROUP, OWN_COMMANDS, added_commands, main
 from cutnode.cli.output import output_schema
+from cutnode.compiler import progress
 from cutnode.compiler.jit import jit_enabled
+from cutnode.search.handles import Progress
 
 ROOT = Path(__file__).parent.parent
 TICTACTOE = (ROOT / "games" / "tictactoe.py").read_text()
@@ -1208,6 +1211,24 @@ def test_terminal_shows_how_far_a_search_is():
     assert re.search(
         r"depth \d+  value -?\d+  [\d,]+ nodes  [\d,]+/s  table \d+%  \d+\.\d s  \d", shown
     )
+
+
+def test_status_line_shows_how_far_the_code_is(monkeypatch):
+    waiting = Progress(0, None, None, None, (), 0, 2.0, 0.0)
+    assert _at_a_glance(None, waiting) == "getting ready, 2 s"
+    now = progress.Progress("search_root", "connect4.Position", 7, 9, 1.5)
+    monkeypatch.setattr(progress, "running", lambda: now)
+    line = "compiling search_root for connect4.Position: 7 of 9 functions, 2 s"
+    assert _at_a_glance(None, waiting) == line
+
+
+@pytest.mark.slow
+@compiled_only
+def test_terminal_has_one_line_while_a_search_is_compiled(monkeypatch, tmp_path):
+    monkeypatch.setenv("CUTNODE_CACHE", str(tmp_path))
+    shown = at_terminal("search", "tictactoe", "--depth", "1")
+    assert "cutnode: compiling" not in shown
+    assert re.search(r"compiling search_\w+ for tictactoe.Position: \d+ functions, \d+ s", shown)
 
 
 def test_log_has_info_lines(monkeypatch):

@@ -3,7 +3,7 @@
 import pytest
 
 from cutnode import load_game, perft
-from cutnode.compiler.cache import own_sources
+from cutnode.compiler.sources import own_sources
 
 NIM = """
 from typing import NamedTuple

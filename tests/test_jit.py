@@ -19,7 +19,7 @@ from numba import types
 from numba.core import registry
 
 import cutnode
-from cutnode.compiler import cache
+from cutnode.compiler import cache, directory, sources
 from cutnode.compiler.jit import (
     Evaluator,
     Kernel,
@@ -94,19 +94,29 @@ import sys
 
 from cutnode import Bits
 from cutnode.compiler import cache
+from cutnode.compiler.directory import cache_directory
+from cutnode.compiler.progress import listening
 
 game, cls, kernel, loud, wait = json.loads(sys.argv[1])
 announced = []
 if not loud:
     cache.announce = announced.append
+
+
+def prepared(done):
+    if done.compiled:
+        announced.append(f"compiling {done.kernel} for {done.game}")
+
+
 position = getattr(importlib.import_module(game), cls)(Bits(5))
 kernel = getattr(importlib.import_module("tiny_kernels"), kernel)
 if wait:
     print("ready", flush=True)
     sys.stdin.readline()
-kernel.specialise(type(position))
+with listening(prepared):
+    kernel.specialise(type(position))
 answer = kernel(position, 3, 0) if kernel.name.endswith("total") else kernel(position, 3)
-directory = cache.cache_directory()
+directory = cache_directory()
 print(json.dumps([int(answer), announced, directory and str(directory)]))
 """
 
@@ -170,8 +180,9 @@ class Project:
         return self.finish(self.start(**options))
 
     def kept(self):
-        """Return the files of the cache with their modification times."""
-        return {path: path.stat().st_mtime_ns for path in self.cache.rglob("*") if path.is_file()}
+        """Return the files of kernels in the cache with their modification times."""
+        files = (path for path in self.cache.rglob("*") if path.is_file())
+        return {path: path.stat().st_mtime_ns for path in files if path.suffix != ".json"}
 
 
 @pytest.fixture
@@ -486,15 +497,14 @@ def test_edit_of_the_engine_recompiles_only_what_it_can_change(project):
     installed = installed_engine(project)
     assert project.run().announced == COMPILED
     rooms = {path.name for path in (installed / "cutnode").iterdir() if path.is_dir()}
-    assert {"service", "lab", "cli"} < rooms - set(cache.COMPILED)
-    for room in rooms - set(cache.COMPILED):
+    assert {"kernels", "service", "lab", "cli"} < rooms - set(sources.FOR_ALL)
+    for room in rooms - set(sources.FOR_ALL):
         for source in (installed / "cutnode" / room).glob("*.py"):
             source.write_text(source.read_text() + "# A comment.\n")
     assert project.run().announced == []
-    kernel = installed / "cutnode" / "kernels" / "scores.py"
-    kernel.write_text(kernel.read_text() + "# A comment.\n")
+    verbs = installed / "cutnode" / "contract" / "verbs.py"
+    verbs.write_text(verbs.read_text() + "# A comment.\n")
     assert project.run().announced == COMPILED
-    assert cache.COMPILED == ("contract", "compiler", "kernels")
 
 
 # The place of the cache
@@ -549,7 +559,7 @@ def test_without_a_usable_directory_each_process_compiles(project):
 def cache_directory(monkeypatch):
     """Return the function as in a process that has not called it yet."""
     monkeypatch.delenv("CUTNODE_CACHE", raising=False)
-    return cache.cache_directory.__wrapped__
+    return directory.cache_directory.__wrapped__
 
 
 def test_chosen_directory_comes_first(cache_directory, monkeypatch, tmp_path):
@@ -578,7 +588,7 @@ def test_user_without_a_home_has_a_cache_among_the_temporary_files(
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(directory.tempfile, "tempdir", str(tmp_path))
     assert cache_directory().parent == tmp_path
 
 
@@ -588,14 +598,14 @@ def test_no_temporary_directory_is_no_error(cache_directory, monkeypatch, tmp_pa
 
     for name in ("HOME", "LOCALAPPDATA", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, below_a_file(tmp_path))
-    monkeypatch.setattr(cache.tempfile, "gettempdir", none)
+    monkeypatch.setattr(directory.tempfile, "gettempdir", none)
     assert cache_directory() is None
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners there")
 def test_directory_of_another_user_is_not_used(cache_directory, monkeypatch, tmp_path):
     monkeypatch.setenv("CUTNODE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(directory.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
     assert cache_directory() is None
 
@@ -608,7 +618,7 @@ def test_silent_in_a_pipe(project):
     assert len(project.kept()) == 1
 
 
-def test_terminal_is_notified_once(project):
+def test_terminal_shows_the_progress_once(project):
     pty = pytest.importorskip("pty")
 
     def seen():
@@ -624,8 +634,13 @@ def test_terminal_is_notified_once(project):
         finally:
             os.close(main)
 
-    assert seen().strip() == "cutnode: compiling total for tiny_game.Position (once) ..."
+    first, *others = seen().strip("\r").split("\r")
+    assert first == "cutnode: compiling total for tiny_game.Position: 0 functions (once)"
+    assert others[-1].isspace()  # it disappears
     assert seen() == ""
+    (path,) = project.kept()
+    path.unlink()
+    assert "total for tiny_game.Position: 0 of 2 functions (once)" in seen()
 
 
 # Signatures
@@ -637,22 +652,23 @@ import pkgutil
 
 import cutnode
 from cutnode import kernels as kernels_package
-from cutnode.compiler import cache, jit
+from cutnode.compiler import jit
+from cutnode.compiler.progress import listening
 from cutnode.search.api import alphabeta, perft, solve
 from cutnode.kernels.evaluation import OWN
 from cutnode.search.api import search
 from cutnode.games.connect4 import Position
 
 announced = []
-cache.announce = announced.append
 names = [found.name for found in pkgutil.iter_modules(kernels_package.__path__)]
 modules = [importlib.import_module(f"cutnode.kernels.{name}") for name in names]
 values = [value for module in modules for value in vars(module).values()]
 kernels = {value for value in values if isinstance(value, jit.Kernel)}
 kernels = {kernel for kernel in kernels if not kernel.name.startswith("cutnode.kernels.chance.")}
 for kernel in kernels:
-    kernel.specialise(Position, OWN)
-position = engine.load_game("connect4").parse("444444113355")
+    with listening(lambda done: announced.append(done.kernel) if done.compiled else None):
+        kernel.specialise(Position, OWN)
+position = cutnode.load_game("connect4").parse("444444113355")
 solve(position)
 alphabeta(position, 3)
 perft(position, 2)

@@ -25,8 +25,11 @@ from websockets.sync.client import ClientConnection, connect
 
 from cutnode import analyse, load_game, perft, search, solve
 from cutnode.cli.serve import serve
-from cutnode.service import games
+from cutnode.compiler.progress import Progress
+from cutnode.service import games, pool
 from cutnode.service.failures import Failure
+from cutnode.service.pool import SearchPool
+from cutnode.service.questions import Question
 from cutnode.service.server import Server, address, listen
 from cutnode.service.settings import Settings
 from cutnode.tablebases.building import build_tablebase
@@ -437,6 +440,109 @@ def test_websocket(service: str, client: httpx.Client) -> None:
         assert hear(socket)["event"] == "started"
         until(client, searching=1)
     until(client, searching=0)
+
+
+@pytest.fixture
+def compiling(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, threading.Event]]:
+    """A service that compiles its first question until the event is set."""
+    done = threading.Event()
+    compile = SearchPool._compile
+
+    def slowly(searches: SearchPool, question: Question) -> None:
+        assert done.wait(60)
+        compile(searches, question)
+
+    now = Progress("search_root", "tictactoe.Position", 7, 9, 1.5)
+    monkeypatch.setattr(pool, "COMPILING_SECONDS", 0.01)
+    monkeypatch.setattr(pool.progress, "running", lambda: now)
+    monkeypatch.setattr(SearchPool, "_compile", slowly)
+    ready = threading.Event()
+    with running(Settings(searches=1, table=8), ready=ready.set) as (_, url):
+        assert ready.wait(60)
+        yield url, done
+        done.set()
+
+
+COMPILING = {
+    "event": "compiling",
+    "game": "tictactoe.Position",
+    "kernel": "search_root",
+    "functions": 7,
+    "expected": 9,
+    "seconds": 1.5,
+}
+
+
+def test_streams_say_how_far_a_first_search_is_compiled(
+    compiling: tuple[str, threading.Event],
+) -> None:
+    url, done = compiling
+    asked = {"position": "15", "depth": 1}
+    with httpx.Client(base_url=url, timeout=60) as client:
+        path = "/games/tictactoe/search/stream"
+        with client.stream("POST", path, json=asked) as response:
+            heard = map(json.loads, response.iter_lines())
+            assert next(heard) == next(heard) == COMPILING
+            done.set()
+            found = [event["event"] for event in heard]
+        assert [name for name in found if name != "compiling"] == ["started", "iteration", "result"]
+        again = events(client.post(path, json=asked).text)
+        assert [event["event"] for event in again] == ["started", "iteration", "result"]
+
+
+def test_socket_says_how_far_a_first_search_is_compiled_and_stops_it(
+    compiling: tuple[str, threading.Event],
+) -> None:
+    url, done = compiling
+    with conversation(url) as socket:
+        say(socket, do="start", kind="search", game="tictactoe", request={"seconds": 50})
+        assert hear(socket) == hear(socket) == COMPILING
+        say(socket, do="stop")
+        assert hear(socket) == COMPILING  # a compilation cannot be interrupted
+        done.set()
+        while (event := hear(socket)) == COMPILING:
+            pass
+        assert event["event"] == "started"
+        while event["event"] != "result":
+            event = hear(socket)
+        assert event["result"]["reason"] in {"stopped", "proven"}
+
+
+def test_client_that_leaves_does_not_start_its_search(
+    compiling: tuple[str, threading.Event],
+) -> None:
+    url, done = compiling
+    with httpx.Client(base_url=url, timeout=60) as client:
+        path = "/games/connect4/search/stream"
+        with client.stream("POST", path, json=LONG) as response:
+            assert json.loads(next(response.iter_lines()))["event"] == "compiling"
+        with conversation(url) as socket:
+            say(socket, do="start", kind="search", game="connect4", request=LONG)
+            assert hear(socket)["event"] == "compiling"
+        done.set()
+        until(client, games=1)
+        until(client, searching=0, waiting=0)
+
+
+def test_failed_compilation_ends_a_stream_that_has_begun(
+    compiling: tuple[str, threading.Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, done = compiling
+
+    def fail(searches: SearchPool, question: Question) -> None:
+        assert done.wait(60)
+        raise Failure(409, "its rules do not compile")
+
+    monkeypatch.setattr(SearchPool, "_compile", fail)
+    with httpx.Client(base_url=url, timeout=60) as client:
+        path = "/games/tictactoe/search/stream"
+        with client.stream("POST", path, json={"depth": 1}) as response:
+            lines = response.iter_lines()
+            assert json.loads(next(lines)) == COMPILING
+            done.set()
+            *_, last = lines
+        assert json.loads(last)["event"] == "error"
+        assert json.loads(last)["detail"] == "its rules do not compile"
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,8 @@ from cutnode.playing.matches import play_game as play_game
 from cutnode.playing.players import Choice as Choice
 from cutnode.playing.players import Player as Player
 from cutnode.playing.players import make_player as make_player
+from cutnode.playing.warming import WarmKernel as WarmKernel
+from cutnode.playing.warming import warm as warm
 from cutnode.search.api import alphabeta as alphabeta
 from cutnode.search.api import analyse as analyse
 from cutnode.search.api import minimax as minimax

@@ -38,9 +38,12 @@ def live(position: Any, look: Callable[[], Progress], *, told: bool) -> Iterator
     show = _show_line if terminal else _say_lines
     context = contextvars.copy_context()  # so failures of a game's texts are collected here too
     thread = threading.Thread(target=context.run, args=(show, position, look, done), daemon=True)
+    from cutnode.compiler.progress import shown_elsewhere
+
     thread.start()
     try:
-        yield
+        with shown_elsewhere() if terminal else contextlib.nullcontext():
+            yield
     finally:
         done.set()
         thread.join()
@@ -76,7 +79,10 @@ def _say_lines(position: Any, look: Callable[[], Progress], done: threading.Even
 def _at_a_glance(position: Any, now: Progress) -> str:
     """Return the state of a search for people to read, the most important first."""
     if not now.nodes:
-        return f"getting ready, {now.seconds:.0f} s"
+        from cutnode.compiler.progress import running
+
+        compiling = running()
+        return f"{compiling or 'getting ready'}, {now.seconds:.0f} s"
     effort = f"{now.nodes:,} nodes", f"{_rate(now):,}/s", f"table {now.fill:.0%}"
     line = " ".join(_line(position, now))
     return "  ".join([*_found(now), *effort, f"{now.seconds:.1f} s", line])

@@ -26,6 +26,7 @@ from cutnode.cli.options import (
     tablebase_option,
     threads_option,
 )
+from cutnode.cli.warm import compile_ahead, line_of
 from cutnode.contract.extras import extra
 
 NEEDED = {
@@ -53,6 +54,12 @@ NEEDED = {
     show_default=False,
 )
 @click.option("--only", is_flag=True, help="Serve only the games of --games.")
+@click.option(
+    "--warm",
+    is_flag=True,
+    help="Before listening, compile on all cores everything that requests about the games of "
+    "--games can need, or about all games that come with cutnode.",
+)
 @option(
     "--cors",
     "Allow browser requests from pages of ORIGIN (https://HOST:PORT, or * for all). Can be "
@@ -87,6 +94,7 @@ def serve(
     port: int,
     games: str,
     only: bool,
+    warm: bool,
     cors: tuple[str, ...],
     tablebase: tuple[str, ...],
     searches: int | None,
@@ -103,6 +111,9 @@ def serve(
     The address is printed once the service is ready. It shows a board in a browser, and /docs
     there documents the API. The limits of time and memory apply to all clients.
     """
+    named = tuple(filter(None, games.split(",")))
+    if warm and (failure := compile_ahead(named, lambda kernel: say(line_of(kernel)))):
+        sys.exit(failure)
     if not is_loopback(host):
         say(f"listening on {host}: anyone who can reach this machine can use the service")
     run_service(
@@ -110,7 +121,7 @@ def serve(
         port,
         click.echo,
         hosts=allow_host,
-        games=tuple(filter(None, games.split(","))),
+        games=named,
         only=only,
         cors=cors,
         tablebases=tablebase,

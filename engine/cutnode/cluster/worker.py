@@ -23,7 +23,7 @@ import numpy as np
 from distributed import WorkerPlugin, get_worker
 
 from cutnode.batches.running import run_batch
-from cutnode.compiler.cache import own_sources
+from cutnode.compiler.sources import own_sources
 from cutnode.contract.dispatch import game_name, module_of
 from cutnode.contract.errors import GameError
 from cutnode.contract.loading import load_game

@@ -1,33 +1,23 @@
 """The cache of compiled kernels, one file for each kernel and position type.
 
 Numba's own cache checks a single source file, so an edited game could keep running its old rules.
-Here the name of a file contains a digest of everything that can affect the binary: the sources of
-the engine's ``contract``, ``compiler`` and ``kernels``; the sources of the game and the kernel (the
-file and every module that it imports from its own package, or that is not an installed one; for a
-game that is a package, every file in its folder); the versions of Python, numba and LLVM; the
-processor; and numba's settings.  An edit anywhere else in the engine recompiles nothing.
+Here the name of a file contains a digest of everything that can affect the binary: the sources
+(see :mod:`cutnode.compiler.sources`), the versions of Python, numba and LLVM, the processor, and
+numba's settings.
 
 If a source was edited after the process began, the code that runs may not match it; then nothing is
-loaded or kept.  Files carry a checksum, and are written under a temporary name and renamed, so a
-reader sees a whole file or none.  While one process compiles a kernel, others wait for it.
+loaded or kept.  Files carry a checksum.  While one process compiles a kernel, others wait for it.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import functools
 import hashlib
-import importlib.util
-import itertools
-import os
 import pickle
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from uuid import uuid4
 
@@ -37,10 +27,11 @@ from numba.core import compiler, config, serialize
 from numba.core.utils import _dynamic_module
 
 from cutnode.compiler.diagnosis import require_results
+from cutnode.compiler.directory import cache_directory, discard, write_whole
 from cutnode.compiler.locks import lock
-from cutnode.contract.collection import is_of_engine
+from cutnode.compiler.progress import Compilation, announce
+from cutnode.compiler.sources import sources_digest
 from cutnode.contract.errors import CutnodeError
-from cutnode.contract.files import INSTALLED, imported_by
 from cutnode.contract.linking import KernelCode, KernelLibrary
 from cutnode.contract.numba_patches import PLAIN
 
@@ -52,16 +43,9 @@ MOST_LOOKS = 2_000
 """Seconds between two looks at another process's compilation, and the looks after which to stop
 waiting: that process may have been suspended."""
 
-ENGINE = Path(__file__).parents[1]
-COMPILED = ("contract", "compiler", "kernels")
-"""The folders of the engine whose sources can end up in machine code."""
-
 # Numba puts functions made from text, such as the calls of hooks, into a module without a file.
 # Code that refers to one of them can only be loaded where that module can be imported.
 sys.modules.setdefault(_dynamic_module.__name__, _dynamic_module)
-
-STARTED = time.time_ns()
-"""The time before which a source must have been edited last to be sure that it is what runs."""
 
 
 class KernelCache:
@@ -89,7 +73,7 @@ class KernelCache:
                 data = path.read_bytes()
                 if data[:32] == hashlib.blake2b(data[32:], digest_size=32).digest():
                     return _loaded(target, *pickle.loads(data[32:]))
-        announce(f"compiling {self._subject()}")
+        self.compilation.begin()
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -99,7 +83,7 @@ class KernelCache:
         data = serialize.dumps(_parts(result))
         data = hashlib.blake2b(data, digest_size=32).digest() + data
         with contextlib.suppress(OSError):
-            _write_whole(path, data)
+            write_whole(path, data)
             versions = path.parent.glob(f"{path.name.split('-')[0]}-*")
             newest = sorted(versions, key=lambda old: old.stat().st_mtime, reverse=True)
             for old in newest[KEPT_VERSIONS:]:
@@ -111,6 +95,12 @@ class KernelCache:
 
         Callees are compiled inside, and their callers never: so no two wait for each other.
         """
+        self.compilation = Compilation(self.kernel.function.__name__, _game_name(self.cls))
+        with self.compilation, self._guard(signature):
+            yield
+
+    @contextlib.contextmanager
+    def _guard(self, signature: Any) -> Iterator[None]:
         path = self._path(signature)
         if path is None or path.exists():
             yield
@@ -119,18 +109,16 @@ class KernelCache:
         with contextlib.ExitStack() as held:
             with contextlib.suppress(OSError, CutnodeError):  # without a lock, both compile
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                held.callback(_discard, guard)
+                held.callback(discard, guard)
                 file = held.enter_context(guard.open("ab"))
                 for look in range(MOST_LOOKS):
                     if lock(file) or path.exists():
                         break
                     if look == 0:
-                        announce(f"waiting for another process to compile {self._subject()}")
+                        subject = f"{self.compilation.kernel} for {self.compilation.game}"
+                        announce(f"waiting for another process to compile {subject}")
                     time.sleep(LOOK_SECONDS)
             yield
-
-    def _subject(self) -> str:
-        return f"{self.kernel.function.__name__} for {_game_name(self.cls)}"
 
     def digest(self, signature: Any) -> str:
         """Return the digest of all that affects the machine code.
@@ -148,7 +136,7 @@ class KernelCache:
             modules.append(self.evaluation.module)
         for technique in self.techniques:
             modules += sorted({hook.__module__ for _, hook in technique.hooks()})
-        sources = _sources_digest(self.cls, modules)
+        sources = sources_digest(self.cls, modules)
         if directory is None or sources is None:
             return None
         name = self.kernel.name
@@ -188,12 +176,6 @@ def _loaded(
     )
 
 
-def announce(message: str) -> None:
-    """Tell a user at a terminal why there is a wait; silent if stderr is not one."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        print(f"cutnode: {message} (once) ...", file=sys.stderr, flush=True)
-
-
 def _game_name(cls: type) -> str:
     return cls.__module__.rpartition(".")[2] + "." + cls.__name__
 
@@ -210,139 +192,3 @@ def _platform() -> list[str]:
         repr([getattr(config, name, None) for name in settings]),
         str(PLAIN),
     ]
-
-
-@functools.cache
-def cache_directory() -> Path | None:
-    """Return the folder of compiled kernels: the first of these that is writable.
-
-    ``$CUTNODE_CACHE``; the user's cache folder; a private folder among the temporary files.  None
-    if none is writable: then every process compiles for itself.
-    """
-    return next((path for path in _cache_candidates() if _is_usable(path)), None)
-
-
-def _cache_candidates() -> Iterator[Path]:
-    chosen = os.environ.get("CUTNODE_CACHE")
-    with contextlib.suppress(RuntimeError):  # a user without a home
-        if chosen:
-            yield Path(chosen)
-        elif sys.platform == "win32":
-            yield Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "cutnode"
-        elif sys.platform == "darwin":
-            yield Path("~/Library/Caches/cutnode").expanduser()
-        else:
-            yield Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "cutnode"
-    user = os.getuid() if hasattr(os, "getuid") else "user"
-    with contextlib.suppress(FileNotFoundError):  # a system without temporary files
-        yield Path(tempfile.gettempdir()) / f"cutnode-{user}"
-
-
-def _is_usable(directory: Path) -> bool:
-    """Return whether *directory* is writable and owned by nobody else (it holds code)."""
-    try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if hasattr(os, "getuid") and directory.stat().st_uid != os.getuid():
-            return False
-        with tempfile.TemporaryFile(dir=directory):
-            return True
-    except OSError:
-        return False
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that other processes see all of it or nothing."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(aside, path)
-    except BaseException:
-        os.unlink(aside)
-        raise
-
-
-def _discard(path: Path) -> None:
-    """Delete a file, unless another process has it open where that forbids it."""
-    with contextlib.suppress(OSError):
-        path.unlink()
-
-
-def _sources_digest(cls: type, modules: list[str]) -> str | None:
-    """Return a digest of the sources of a class and *modules*; None if they are not reliable.
-
-    Types defined in ``__main__`` (a script, a notebook) or inside functions have no importable name
-    by which a later process could find them, so code compiled for them is not kept.
-    """
-    module = sys.modules.get(cls.__module__)
-    if module is None or "__main__" in (cls.__module__, *modules):
-        return None
-    if getattr(module, cls.__qualname__, None) is not cls:
-        return None
-    sources = {path for folder in COMPILED for path in (ENGINE / folder).glob("*.py")}
-    sources.update(Path(str(sys.modules[m].__file__)) for m in modules if is_of_engine(m))
-    digest = hashlib.blake2b(digest_size=16)
-    try:
-        sources.update(own_sources(module), *(own_sources(sys.modules[m]) for m in modules))
-        for path in sorted(sources):
-            stat = path.stat()
-            if stat.st_mtime_ns > STARTED:
-                return None
-            digest.update(_file_digest(path, stat.st_mtime_ns, stat.st_size))
-    except (OSError, SyntaxError):
-        return None
-    return digest.hexdigest()
-
-
-@functools.cache
-def _file_digest(path: Path, mtime_ns: int, size: int) -> bytes:
-    return hashlib.blake2b(path.read_bytes(), digest_size=16).digest()
-
-
-def own_sources(module: ModuleType, seen: set[str] | None = None) -> Iterator[Path]:
-    """Yield the files, other than ours, that the compiled code of a game or kernel depends on."""
-    seen = set() if seen is None else seen
-    if module.__name__ in seen or not getattr(module, "__file__", None):
-        return
-    is_game = not seen
-    seen.add(module.__name__)
-    path = Path(str(module.__file__))
-    yield path
-    if path.name == "__init__.py" and (is_game or "." in module.__name__):
-        yield from (p for p in path.parent.rglob("*") if p.is_file() and p.suffix != ".pyc")
-    for name in _imports(path, path.stat().st_mtime_ns, module.__package__ or ""):
-        imported = imported_by(module, name)
-        if imported is not None and _is_own_code(imported, module):
-            yield from own_sources(imported, seen)
-
-
-@functools.cache
-def _imports(path: Path, mtime_ns: int, package: str) -> tuple[str, ...]:
-    """Yield the names of the modules that a source file imports, anywhere in it."""
-    return tuple(_imported(path, package))
-
-
-def _imported(path: Path, package: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield from itertools.accumulate(alias.name.split("."), "{}.{}".format)
-        elif isinstance(node, ast.ImportFrom):
-            name = "." * node.level + (node.module or "")
-            with contextlib.suppress(ImportError):
-                name = importlib.util.resolve_name(name, package)
-                yield name
-                yield from (f"{name}.{alias.name}" for alias in node.names)
-
-
-def _is_own_code(module: ModuleType, importer: ModuleType) -> bool:
-    """Return whether a module is the game author's: not installed, not Python's, not ours."""
-    origin = str(getattr(module, "__file__", None))
-    name = module.__name__
-    top = name.partition(".")[0]
-    if not origin.endswith(".py") or is_of_engine(name) or top in sys.stdlib_module_names:
-        return False
-    if top in {"cutnode", importer.__name__.partition(".")[0]}:
-        return True
-    return not INSTALLED & set(Path(origin).parts)

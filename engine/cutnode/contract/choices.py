@@ -51,6 +51,9 @@ SOLVERS = ("alphabeta", "pn", "auto")
 """The solvers: alpha-beta (in games with cycles, retrograde analysis in memory first), proof
 numbers, or both alternately until one has a proof."""
 
+USES = ("solve", "search", "mcts", "play", "mate", "perft", "tablebase")
+"""The uses of a game for which code can be compiled ahead of time."""
+
 AIMS = ("moves", "games")
 """The objectives of tuning: the loss by the moves that parameters choose, or the games won."""
 

@@ -134,6 +134,9 @@ class _PartLowering(_KernelLowering):
 
     _name = "part_lowering"
 
+    count = 0
+    """The number of functions compiled by this process."""
+
     def run_pass(self, state: Any) -> bool:
         name = state.func_id.func_qualname
         part = state["library"] = PartLibrary(state.targetctx.codegen(), name)
@@ -146,7 +149,13 @@ class _PartLowering(_KernelLowering):
         key = _dynfunc.make_function(module, name, "", 0, lowered.env, (part,))
         state.targetctx.insert_user_function(key, lowered.fndesc, [part])
         state.cr = lowered._replace(cfunc=key)
+        _PartLowering.count += 1
         return True
+
+
+def functions_compiled() -> int:
+    """Return how many functions this process has compiled into parts of kernels."""
+    return _PartLowering.count
 
 
 class _Passes(PassManager):

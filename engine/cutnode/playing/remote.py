@@ -19,7 +19,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any
 
-from cutnode.compiler.cache import cache_directory
+from cutnode.compiler.directory import cache_directory
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.text import quoted
 

@@ -61,6 +61,11 @@ class LoopSolver:
         )
         self._stopped = threading.Event()
 
+    def prepare(self) -> None:
+        """Compile now all that a proof may need."""
+        self.memory.prepare()
+        self._searcher.prepare()
+
     def stop(self) -> None:
         """End the running proof, from any thread."""
         self._stopped.set()

@@ -110,6 +110,12 @@ def iterate(
     return graph.result(float(tolerance), ended, clock.elapsed())
 
 
+def prepare_iteration(cls: type) -> None:
+    """Compile now what :func:`iterate` needs for positions of a class."""
+    for kernel in (explore, arrange, renumber, converge):
+        kernel.specialise(cls)
+
+
 class _Graph:
     """All states reachable from a position, and their bounds."""
 

@@ -60,7 +60,7 @@ from cutnode.service.pages import add_pages
 from cutnode.service.pool import Run
 from cutnode.service.sockets import converse
 from cutnode.service.state import Service
-from cutnode.service.streams import EventLines, EventQueue
+from cutnode.service.streams import EventLines, EventQueue, end
 
 CLIENT_LEFT = 499
 """The status that the metrics count for a client that left; no client gets it."""
@@ -75,9 +75,10 @@ build on what earlier ones stored.
 
 The page [/](/) is a board for play and analysis.
 
-`.../stream` answers with newline-delimited JSON: `started`, an `iteration` for each depth of a
-search, the `progress` of a proof every second, and `result` (or `error`). The WebSocket `/stream`
-does the same for any number of searches, one at a time: send
+`.../stream` answers with newline-delimited JSON: `compiling` while a first search waits for its
+code, `started`, an `iteration` for each depth of a search, the `progress` of a proof every second,
+and `result` (or `error`). The WebSocket `/stream` does the same for any number of searches, one at
+a time: send
 `{"do": "start", "kind": "search", "game": "connect4", "request": {"position": "44"}}`, and
 `{"do": "stop"}` to end the search and get its best result so far.
 """
@@ -241,8 +242,15 @@ def _add_streams(app: FastAPI, service: Service) -> None:
     async def streamed(kind: str, game: str, body: Request, request: HttpRequest) -> Response:
         events = EventQueue()
 
-        async def begin() -> Run:
-            return await service.pool.start(await service.question(kind, game, body), events.put)
+        async def begin() -> asyncio.Task[Run]:
+            question = await service.question(kind, game, body)
+            starting = asyncio.create_task(service.pool.start(question, events.put))
+            try:
+                await events.wait(starting)
+            except BaseException:
+                end(starting)
+                raise
+            return starting
 
         return EventLines(await unless_disconnected(request, begin()), events)
 

@@ -617,6 +617,19 @@ class Started(BaseModel):
     limits: LimitsView
 
 
+class Compiling(BaseModel):
+    """A first search waits for code to be compiled: how far that is, reported twice a second."""
+
+    event: Literal["compiling"] = "compiling"
+    game: str = Field(description="Class of the positions, such as connect4.Position.")
+    kernel: str = Field(description="Part of the program that is being compiled.")
+    functions: Count = Field(description="Functions compiled so far.")
+    expected: Count | None = Field(
+        description="Functions that it had last time, for this game or another; null if unknown."
+    )
+    seconds: float
+
+
 class DepthDone(BaseModel):
     """A completed depth, or a lower (`bound` 1) or upper bound (-1) on its score."""
 
@@ -654,9 +667,10 @@ class Failed(ErrorBody):
     event: Literal["error"] = "error"
 
 
-Event = Annotated[
-    Started | DepthDone | Progressed | Streamed | Failed, Field(discriminator="event")
-]
+Report = Compiling | Started | DepthDone | Progressed
+"""An event before the last of a stream."""
+
+Event = Annotated[Report | Streamed | Failed, Field(discriminator="event")]
 
 
 class Start(Request):

@@ -22,12 +22,16 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from cutnode.compiler import progress
 from cutnode.search.engine import Engine
 from cutnode.service.code import CompiledCode
 from cutnode.service.failures import Failure, failure_of, report
-from cutnode.service.models import Answer
+from cutnode.service.models import Answer, Compiling, Started
 from cutnode.service.questions import Key, LevelEngine, OnEvent, Question
 from cutnode.service.settings import Settings
+
+COMPILING_SECONDS = 0.5
+"""The time between two events about code that a question waits for."""
 
 POLL_SECONDS = 0.02
 """The time between two checks whether all searches have ended."""
@@ -143,13 +147,16 @@ class SearchPool:
     async def start(self, question: Question, on_event: OnEvent | None = None) -> Run:
         """Wait for a turn, then start the search; it calls *on_event* in its own thread.
 
-        :class:`Failure` (503) if the queue is full, if the turn does not come in time, or if the
-        service stops.
+        Before, *on_event* is called with the progress of a compilation that the question waits for,
+        and when the search starts.  :class:`Failure` (503) if the queue is full, if the turn does
+        not come in time, or if the service stops.
         """
-        await self._ready(question)
+        await self._ready(question, on_event)
         await self._turn()
         run = Run(question, on_event)
         self.running.add(run)
+        if on_event is not None:
+            on_event(Started(limits=question.limits))
         loop = asyncio.get_running_loop()
         work = functools.partial(self._work, run, loop)
         threading.Thread(target=work, name="search", daemon=True).start()
@@ -199,7 +206,7 @@ class SearchPool:
             await asyncio.sleep(POLL_SECONDS)
         await asyncio.sleep(POLL_SECONDS)
 
-    async def _ready(self, question: Question) -> None:
+    async def _ready(self, question: Question, on_event: OnEvent | None) -> None:
         """Wait until the code of a question is compiled, which continues if the client leaves.
 
         :class:`Failure` (503) if there are too many games.
@@ -241,7 +248,7 @@ class SearchPool:
                     loop.call_soon_threadsafe(arrive, failure)
 
             threading.Thread(target=work, name="compile", daemon=True).start()
-        await asyncio.shield(self._compiling[code])
+        await _compiled(self._compiling[code], on_event)
 
     async def _turn(self) -> None:
         if self.closed:
@@ -318,3 +325,13 @@ class SearchPool:
 
 def _closing() -> Failure:
     return Failure(503, "the service is stopping", error="stopping", wait=5)
+
+
+async def _compiled(future: asyncio.Future[None], on_event: OnEvent | None) -> None:
+    """Wait for code, and call *on_event* with the progress of the compilation."""
+    while on_event is not None and not future.done():
+        await asyncio.wait({future}, timeout=COMPILING_SECONDS)
+        now = progress.running()
+        if now is not None and not future.done():
+            on_event(Compiling(**now._asdict()))
+    await asyncio.shield(future)

@@ -43,6 +43,7 @@ from cutnode.service.models import (
     Moved,
     PerftRequest,
     Progressed,
+    Report,
     Request,
     Searched,
     SearchRequest,
@@ -126,7 +127,7 @@ class LevelEngine:
         """Do nothing: there is nothing to release but memory."""
 
 
-OnEvent = Callable[[DepthDone | Progressed], None]
+OnEvent = Callable[[Report], None]
 
 SMALLEST_TABLE = 1
 """The smallest table, in MiB; it is enough for an engine that only grows trees."""

@@ -14,11 +14,11 @@ from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from cutnode.service.failures import Failure, failure_of_request
-from cutnode.service.models import Failed, Start, Stop
+from cutnode.service.models import Failed, Start, Started, Stop
 from cutnode.service.pool import Run
 from cutnode.service.questions import KINDS
 from cutnode.service.state import Service
-from cutnode.service.streams import EventQueue
+from cutnode.service.streams import EventQueue, end
 
 MESSAGE: TypeAdapter[Start | Stop] = TypeAdapter(Annotated[Start | Stop, Field(discriminator="do")])
 
@@ -115,17 +115,19 @@ class Conversation:
         events = EventQueue()
         try:
             question = await self.service.question(message.kind, message.game, asked)
-            self.run_now = await self.service.pool.start(question, events.put)
         except Failure as failure:
             await self._fail(failure)
             return
-        if self.stopped:
-            self.run_now.end()
+        starting = asyncio.create_task(self.service.pool.start(question, events.put))
         try:
-            async for event in events.of(self.run_now):
+            async for event in events.of(starting):
+                if isinstance(event, Started):
+                    self.run_now = starting.result()
+                    if self.stopped:
+                        self.run_now.end()
                 await self._send(event)
         finally:
-            self.run_now.end()
+            end(starting)
             self.run_now = None
 
     async def _fail(self, failure: Failure) -> None:

@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from cutnode.compiler.cache import STARTED, own_sources
+from cutnode.compiler.sources import STARTED, own_sources
 from cutnode.contract.collection import COLLECTION, PACKAGE, former_name, game_names, present_name
 from cutnode.contract.dispatch import defines, game_name, is_plain, module_of
 from cutnode.contract.errors import CutnodeError, GameError, require_path

@@ -4,7 +4,8 @@ import { ConnectionError, ServiceError, isErrorBody, parse } from "./errors.js";
 
 /**
  * @import {
- *   AnalyseRequest, DepthDone, Progressed, SearchRequest, Searched, SolveRequest, Solved, Started
+ *   AnalyseRequest, Compiling, DepthDone, Progressed, SearchRequest, Searched, SolveRequest, Solved,
+ *   Started
  * } from "../types/schema.js"
  */
 
@@ -19,11 +20,12 @@ import { ConnectionError, ServiceError, isErrorBody, parse } from "./errors.js";
  */
 
 /**
- * An event of a stream: `started` when the search leaves the queue, an `iteration` for each depth of
- * a search or the `progress` of a proof every second, and finally the `result`.
+ * An event of a stream: `compiling` while a first search waits for its code, `started` when the
+ * search leaves the queue, an `iteration` for each depth of a search or the `progress` of a proof
+ * every second, and finally the `result`.
  *
  * @template {keyof Streams} Kind
- * @typedef {Started | Streams[Kind]["meanwhile"]
+ * @typedef {Compiling | Started | Streams[Kind]["meanwhile"]
  *   | { event: "result", result: Streams[Kind]["answer"] }} StreamEvent
  */
 

@@ -28,6 +28,7 @@ export async function use(client: Client): Promise<void> {
   for await (const event of search) {
     if (event.event === "iteration") void event.lines;
     else if (event.event === "result") void (event.result satisfies Searched);
+    else if (event.event === "compiling") void (event.functions satisfies number);
     else void (event.event satisfies "started");
   }
   for await (const event of client.stream("analyse", "connect4")) {

@@ -408,6 +408,39 @@ export interface components {
             editable: boolean;
         };
         /**
+         * Compiling
+         * @description A first search waits for code to be compiled: how far that is, reported twice a second.
+         */
+        Compiling: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            event: "compiling";
+            /**
+             * Game
+             * @description Class of the positions, such as connect4.Position.
+             */
+            game: string;
+            /**
+             * Kernel
+             * @description Part of the program that is being compiled.
+             */
+            kernel: string;
+            /**
+             * Functions
+             * @description Functions compiled so far.
+             */
+            functions: number;
+            /**
+             * Expected
+             * @description Functions that it had last time, for this game or another; null if unknown.
+             */
+            expected: number | null;
+            /** Seconds */
+            seconds: number;
+        };
+        /**
          * ContentView
          * @description A possible content of a cell.
          */
@@ -457,6 +490,34 @@ export interface components {
              */
             reason: "done" | "time limit" | "stopped";
             limits: components["schemas"]["LimitsView"];
+        };
+        /**
+         * DepthDone
+         * @description A completed depth, or a lower (`bound` 1) or upper bound (-1) on its score.
+         */
+        DepthDone: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            event: "iteration";
+            /** Depth */
+            depth: number;
+            /** Value */
+            value: number;
+            /** Proven */
+            proven: boolean;
+            /**
+             * Bound
+             * @enum {integer}
+             */
+            bound: -1 | 0 | 1;
+            /** Lines */
+            lines: components["schemas"]["LineView"][];
+            /** Nodes */
+            nodes: number;
+            /** Seconds */
+            seconds: number;
         };
         /**
          * EdgeView
@@ -638,34 +699,6 @@ export interface components {
              * @description Limit on compiled games.
              */
             most_games: number;
-        };
-        /**
-         * DepthDone
-         * @description A completed depth, or a lower (`bound` 1) or upper bound (-1) on its score.
-         */
-        DepthDone: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            event: "iteration";
-            /** Depth */
-            depth: number;
-            /** Value */
-            value: number;
-            /** Proven */
-            proven: boolean;
-            /**
-             * Bound
-             * @enum {integer}
-             */
-            bound: -1 | 0 | 1;
-            /** Lines */
-            lines: components["schemas"]["LineView"][];
-            /** Nodes */
-            nodes: number;
-            /** Seconds */
-            seconds: number;
         };
         /**
          * IterationView
@@ -1616,8 +1649,10 @@ export interface components {
 }
 export type AnalyseRequest = components['schemas']['AnalyseRequest'];
 export type BoardView = components['schemas']['BoardView'];
+export type Compiling = components['schemas']['Compiling'];
 export type ContentView = components['schemas']['ContentView'];
 export type Counted = components['schemas']['Counted'];
+export type DepthDone = components['schemas']['DepthDone'];
 export type EdgeView = components['schemas']['EdgeView'];
 export type Estimated = components['schemas']['Estimated'];
 export type EvaluateRequest = components['schemas']['EvaluateRequest'];
@@ -1625,7 +1660,6 @@ export type Failed = components['schemas']['Failed'];
 export type GameView = components['schemas']['GameView'];
 export type Games = components['schemas']['Games'];
 export type Health = components['schemas']['Health'];
-export type DepthDone = components['schemas']['DepthDone'];
 export type IterationView = components['schemas']['IterationView'];
 export type LevelRequest = components['schemas']['LevelRequest'];
 export type LimitsView = components['schemas']['LimitsView'];
@@ -2741,7 +2775,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["DepthDone"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
+                    "application/x-ndjson": string & (components["schemas"]["Compiling"] | components["schemas"]["Started"] | components["schemas"]["DepthDone"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
                 };
             };
             /** @description The body cannot be parsed. */
@@ -2851,7 +2885,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["DepthDone"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
+                    "application/x-ndjson": string & (components["schemas"]["Compiling"] | components["schemas"]["Started"] | components["schemas"]["DepthDone"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
                 };
             };
             /** @description The body cannot be parsed. */
@@ -2961,7 +2995,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": string & (components["schemas"]["Started"] | components["schemas"]["DepthDone"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
+                    "application/x-ndjson": string & (components["schemas"]["Compiling"] | components["schemas"]["Started"] | components["schemas"]["DepthDone"] | components["schemas"]["Progressed"] | components["schemas"]["Streamed"] | components["schemas"]["Failed"]);
                 };
             };
             /** @description The body cannot be parsed. */

@@ -42,10 +42,11 @@ export type Streams = {
     };
 };
 /**
- * An event of a stream: `started` when the search leaves the queue, an `iteration` for each depth of
- * a search or the `progress` of a proof every second, and finally the `result`.
+ * An event of a stream: `compiling` while a first search waits for its code, `started` when the
+ * search leaves the queue, an `iteration` for each depth of a search or the `progress` of a proof
+ * every second, and finally the `result`.
  */
-export type StreamEvent<Kind extends keyof Streams> = Started | Streams[Kind]["meanwhile"] | {
+export type StreamEvent<Kind extends keyof Streams> = Compiling | Started | Streams[Kind]["meanwhile"] | {
     event: "result";
     result: Streams[Kind]["answer"];
 };
@@ -68,4 +69,5 @@ import type { SolveRequest } from "../types/schema.js";
 import type { Progressed } from "../types/schema.js";
 import type { Solved } from "../types/schema.js";
 import type { AnalyseRequest } from "../types/schema.js";
+import type { Compiling } from "../types/schema.js";
 import type { Started } from "../types/schema.js";

@@ -19,6 +19,8 @@ export class Analysis extends EventTarget {
   known = new Map();
   error = null;
   waiting = false;
+  /** The last event about code that the search waits for, or null. */
+  compiling = null;
 
   constructor(searches) {
     super();
@@ -38,6 +40,11 @@ export class Analysis extends EventTarget {
       if (event.event === "started") {
         clearTimeout(slow);
         this.#wait(false);
+      } else if (event.event === "compiling") {
+        clearTimeout(slow);
+        this.compiling = event;
+        this.waiting = true;
+        this.#tell();
       } else this.#hear(found, event, view.position);
     };
     try {
@@ -121,6 +128,7 @@ export class Analysis extends EventTarget {
   #wait(waiting) {
     if (waiting === this.waiting) return;
     this.waiting = waiting;
+    this.compiling = null;
     this.#tell();
   }
 

@@ -430,6 +430,7 @@ class Page {
       {
         on: part("analyse").checked,
         waiting: this.analysis.waiting,
+        compiling: this.analysis.compiling,
         error: this.analysis.error,
         mover: this.names[ply.side],
         nothing,

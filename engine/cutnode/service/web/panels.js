@@ -119,11 +119,19 @@ function percentage(probability) {
   return `${Math.round(1000 * probability) / 10} %`;
 }
 
+/** Say why a search has not begun, and how far the code that it waits for is compiled. */
+function preparing(compiling) {
+  if (!compiling) return "Preparing … The first search of a game has to compile it.";
+  const { functions, expected } = compiling;
+  const known = expected === null ? "" : ` of about ${Math.max(functions, expected)}`;
+  return `Compiling the game, once: ${functions}${known} functions`;
+}
+
 /** Show what is known about a position: its value, the search depth, and the best line. */
 export function tellAnalysis({ verdict, progress, line }, known, game, state) {
   if (state.error || !state.on || !known) {
     verdict.textContent = state.error ?? (state.waiting ? "" : state.on ? state.nothing : "");
-    progress.textContent = state.waiting ? "Preparing … The first search of a game has to compile it." : "";
+    progress.textContent = state.waiting ? preparing(state.compiling) : "";
     line.textContent = "";
     return;
   }
@@ -142,7 +150,7 @@ export function tellAnalysis({ verdict, progress, line }, known, game, state) {
   }
   if (!known.done) facts.push(known.phase === "proof" ? "proving …" : "searching …");
   if (known.why) facts.push(known.why);
-  progress.textContent = state.waiting ? "Preparing …" : facts.join(" · ");
+  progress.textContent = state.waiting ? preparing(state.compiling) : facts.join(" · ");
   line.textContent = known.line?.length ? `Best line: ${known.line.join(" ")}` : "";
 }
 
