@@ -11,6 +11,7 @@ The copies have constants folded and small functions inlined: see ``cutnode.comp
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,13 +57,17 @@ class Interpretable:
 
 
 def interpret(
-    function: Callable[..., Any], cls: Any, techniques: Sequence[Any] = ()
+    function: Callable[..., Any],
+    cls: Any,
+    techniques: Sequence[Any] = (),
+    rules: Callable[[str], Callable[..., Any]] | None = None,
 ) -> Callable[..., Any]:
     """Return a kernel's function, bound to the rules of a position class and the techniques' hooks.
 
-    An error in the rules becomes a :class:`ContractError` that says where.
+    *rules* returns the function to call for a verb; by default, it is the game's own.  An error in
+    the rules becomes a :class:`ContractError` that says where.
     """
-    binding = _binding(cls, tuple(techniques))
+    binding = _binding(cls, tuple(techniques), rules)
     run = binding.observe(function, binding.interpret(function))
     argument = binding.argument
     needed = FRAMES_PER_PLY * game_constant(cls, "MAX_PLIES", 512) + 1000
@@ -109,16 +114,19 @@ def observed(observers: Mapping[Any, Observer]) -> Iterator[None]:
 _bindings: dict[Any, Binding] = {}
 
 
-def _binding(cls: Any, techniques: tuple[Any, ...]) -> Binding:
+def _binding(
+    cls: Any, techniques: tuple[Any, ...], rules: Callable[[str], Callable[..., Any]] | None
+) -> Binding:
     """Return the binding of a class; a new one if a rule has been redefined since (in a notebook).
 
     A rule also changes when it is no longer guarded (``cutnode.contract.guarding``).
     """
     if observers := _observers.get():
-        return Binding(cls, techniques, observers)
-    binding = _bindings.get((cls, techniques))
+        return Binding(cls, techniques, observers, rules)
+    key = cls, techniques, rules is None
+    binding = _bindings.get(key)
     if binding is None or binding.rules != _rules(cls):
-        binding = _bindings[cls, techniques] = Binding(cls, techniques)
+        binding = _bindings[key] = Binding(cls, techniques, rules=rules)
     return binding
 
 
@@ -137,8 +145,10 @@ class Binding:
         cls: Any,
         techniques: tuple[Any, ...] = (),
         observers: Mapping[Any, Observer] | None = None,
+        rules: Callable[[str], Callable[..., Any]] | None = None,
     ):
         self.cls = cls
+        self.given_rule = functools.partial(bind, cls) if rules is None else rules
         self.techniques = techniques
         self.hooks = {hook for technique in techniques for _, hook in technique.hooks()}
         self.observers = observers or {}
@@ -218,7 +228,7 @@ class Binding:
         return value
 
     def _rule(self, name: str) -> Callable[..., Any]:
-        rule = bind(self.cls, name)
+        rule = self.given_rule(name)
         return self.copy(rule) if rule is VERBS[name] else rule
 
 

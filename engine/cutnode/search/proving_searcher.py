@@ -63,6 +63,7 @@ class ProvingSearcher(Searcher):
         threads: int = 1,
         workers: Workers = SHARED_WORKERS,
         ready: bool = True,
+        interpreted: bool = False,
         proof_share: float | None = None,
         **options: Unpack[SearcherKeywords],
     ):
@@ -71,7 +72,13 @@ class ProvingSearcher(Searcher):
         self.attempt: ProofAttempt | None = None
         """The attempt at a proof of the current or last search."""
         super().__init__(
-            game, table=table, threads=threads, workers=workers, ready=False, **options
+            game,
+            table=table,
+            threads=threads,
+            workers=workers,
+            ready=False,
+            interpreted=interpreted,
+            **options,
         )
         if ready:
             self.prepare()
@@ -80,7 +87,9 @@ class ProvingSearcher(Searcher):
         """Compile the search and the solver now."""
         super().prepare()
         if self.share and self.solver is None:
-            resources = Resources(self.cls, self.table, self.threads, self.workers)
+            resources = Resources(
+                self.cls, self.table, self.threads, self.workers, self.interpreted
+            )
             self.solver = Solver(resources, tablebase=self.tablebase)
 
     def stop(self) -> None:

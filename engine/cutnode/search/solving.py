@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cutnode.compiler.memory import Memory
+from cutnode.compiler.rules import as_plain_python
 from cutnode.contract.derived import legal_moves, most_value
 from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
 from cutnode.contract.errors import ContractError, GameError
@@ -52,12 +53,14 @@ LINE_FACTOR = 2
 alone.  If a game's ``bounds`` know who wins, finding the line is all the work."""
 
 
-def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
+def solver_memory(
+    cls: Any, tablebase: Tablebase | None = None, *, interpreted: bool = False
+) -> Memory:
     """Return the memory of a thread that solves positions of a class.
 
     Lines end in the *tablebase* if it knows values, and not just the winner of a game in points.
     """
-    memory = Memory(cls, search_dtype(cls))
+    memory = Memory(cls, search_dtype(cls), interpreted)
     if tablebase is not None and (tablebase.kind == POINTS or value_limit(cls) == 1):
         tablebase.lend(memory.words)
     memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
@@ -65,6 +68,11 @@ def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
     memory["table_plies"], memory["enhanced_plies"] = profile.solver_plies(cls)
     memory["crowding"] = profile.crowding
     return memory
+
+
+def solving_kernel(cls: Any, interpreted: bool) -> Callable[..., Any]:
+    """Return the solver's kernel for a class: compiled, or *interpreted* with compiled rules."""
+    return as_plain_python(solve_batch, cls) if interpreted else solve_batch.specialise(cls)
 
 
 class Goal(NamedTuple):
@@ -102,14 +110,15 @@ class ProofTask(KernelLoop):
         known: tuple[int, int] | None = None,
         presearched: Presearch | None = None,
         memory: Memory | None = None,
+        interpreted: bool = False,
     ):
         self.example = coerce(positions[0])
-        self.words = as_words(positions)
+        self.words = [*map(coerce, positions)] if interpreted else as_words(positions)
         self.table = table
         table.claim(type(self.example))
         self.settings = settings
         cls: Any = type(self.example)
-        self.run = solve_batch.specialise(cls)
+        self.run = solving_kernel(cls, interpreted)
         self.rows = records(len(positions), result_dtype(cls))
         limit = most_value(self.example)
         self.rows["lower"], self.rows["upper"] = known or (-limit, limit)
@@ -282,6 +291,8 @@ class Resources(NamedTuple):
     table: Table
     threads: int = 1
     workers: Workers = SHARED_WORKERS
+    interpreted: bool = False
+    """Whether the kernels run as plain Python, for a first answer before they are compiled."""
 
 
 class Solver:
@@ -295,17 +306,24 @@ class Solver:
     def __init__(
         self, resources: Resources, book: Book | None = None, tablebase: Tablebase | None = None
     ):
-        cls, self.table, threads, self.workers = resources
+        cls, self.table, threads, self.workers, self.interpreted = resources
         require_solvable(cls)
         require_book(book, cls)
         self.book = book
         self.threads = thread_count(threads, cls)
-        solve_batch.specialise(cls)  # compiles before a clock runs
-        self.memories = [solver_memory(cls, tablebase) for _ in range(self.threads)]
+        solving_kernel(cls, self.interpreted)  # compiles before a clock runs
+        self.memories = [
+            solver_memory(cls, tablebase, interpreted=self.interpreted)
+            for _ in range(self.threads)
+        ]
         self.presearcher: Searcher | None = None
         if defines(cls, "scout"):
             self.presearcher = Searcher(
-                cls, table=self.table, threads=threads, workers=self.workers
+                cls,
+                table=self.table,
+                threads=threads,
+                workers=self.workers,
+                interpreted=self.interpreted,
             )
         self.running: list[ProofTask] = []
         """The running tasks."""
@@ -442,6 +460,7 @@ class Solver:
             known=known,
             presearched=presearched,
             memory=memory,
+            interpreted=self.interpreted,
         )
 
     def _run(self, limits: Limits, ended: str, nodes: int) -> str:
