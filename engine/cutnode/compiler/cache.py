@@ -86,8 +86,14 @@ class KernelCache:
         require_results(self.cls)
         for callee in self.kernel.callees():
             callee.specialise(self.cls, self.evaluation, self.techniques)
-        announce(f"compiling {self._subject()}")
+        if not self.kernel.quiet:
+            announce(f"compiling {self._subject()}")
         return None
+
+    def is_kept(self, signature: Any) -> bool:
+        """Return whether there is a file of the machine code."""
+        path = self._path(signature)
+        return path is not None and path.exists()
 
     def save_overload(self, signature: Any, result: Any) -> None:
         path = self._path(signature)

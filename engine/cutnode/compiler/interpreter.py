@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from types import FunctionType, ModuleType, SimpleNamespace
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -134,6 +134,31 @@ def _rules(cls: Any) -> list[Any]:
     return [bind(cls, name) for name in VERBS if defines(cls, name)]
 
 
+class Names:
+    """The global names of a module: each gets its meaning for the class when it is first used."""
+
+    def __init__(self, names: Mapping[str, Any], meaning: Callable[[Any], Any]):
+        self.meanings = dict(names)
+        """The names as the module's functions see them, with the meanings found so far."""
+        self._meaning = meaning
+        self._found: set[str] = set()
+
+    def get(self, name: str) -> Any:
+        """Return the meaning of a name; None if the module does not define it."""
+        if name in self.meanings and name not in self._found:
+            self._found.add(name)
+            self.meanings[name] = self._meaning(self.meanings[name])
+        return self.meanings.get(name)
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    """Yield the names that a function's code uses, including code inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
+
+
 class Binding:
     """The meanings of names in the engine's compiled functions for a position class.
 
@@ -153,7 +178,7 @@ class Binding:
         self.hooks = {hook for technique in techniques for _, hook in technique.hooks()}
         self.observers = observers or {}
         self.rules = _rules(cls)
-        self._spaces: dict[str, dict[str, Any]] = {}
+        self._spaces: dict[str, Names] = {}
         self._copies: dict[Callable[..., Any], FunctionType] = {}
         self._unfolded: list[tuple[Any, FunctionType]] = []
 
@@ -162,7 +187,7 @@ class Binding:
         run = self.copy(function)
         while self._unfolded:
             original, copy = self._unfolded.pop()
-            copy.__code__ = folded(original, copy.__globals__)
+            copy.__code__ = folded(original, self._space(original.__globals__))
         return run
 
     def copy(self, function: Any) -> Callable[..., Any]:
@@ -171,11 +196,13 @@ class Binding:
             space = self._space(function.__globals__)
             self._copies[function] = FunctionType(
                 function.__code__,
-                space,
+                space.meanings,
                 function.__name__,
                 function.__defaults__,
                 function.__closure__,
             )
+            for name in _names_in(function.__code__):
+                space.get(name)
             if not function.__closure__ and function.__name__ != "<lambda>":
                 self._unfolded.append((function, self._copies[function]))
         return self._copies[function]
@@ -188,13 +215,11 @@ class Binding:
             return self._meaning(given.function)
         return given
 
-    def _space(self, names: dict[str, Any]) -> dict[str, Any]:
-        """Return the global names of a module; functions see entries that are filled in later."""
+    def _space(self, names: dict[str, Any]) -> Names:
+        """Return the global names of a module."""
         module = names["__name__"]
         if module not in self._spaces:
-            self._spaces[module] = space = dict(names)
-            for name, value in names.items():
-                space[name] = self._meaning(value)
+            self._spaces[module] = Names(names, self._meaning)
         return self._spaces[module]
 
     def _meaning(self, value: Any) -> Any:

@@ -164,7 +164,7 @@ def _made(name: str) -> Kernel:
         for parameter in contract.parameters.values()
     }
     function.__annotations__["return"] = Annotated[Any, _type_of(parts, is_tuple)]
-    return Kernel(function)
+    return Kernel(function, quiet=True)
 
 
 def _type_of(parts: Sequence[str], is_tuple: bool) -> Callable[..., types.Type]:

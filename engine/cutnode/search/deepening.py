@@ -16,7 +16,7 @@ from random import Random
 from typing import Any, Protocol
 
 from cutnode.contract.derived import is_free_move, legal_moves
-from cutnode.contract.dispatch import MAX_VALUE, game_name
+from cutnode.contract.dispatch import MAX_VALUE, game_name, is_plain
 from cutnode.contract.errors import ContractError, CutnodeError
 from cutnode.contract.messages import contract_violation
 from cutnode.contract.stop import MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VALUE
@@ -504,6 +504,7 @@ class Deepening(LimitedCalls):
             ),
             seconds=seconds,
             reason=self.reason or ("proven" if proven else "depth limit"),
+            compiled=not is_plain(search.cls),
         )
 
 

@@ -107,13 +107,17 @@ class ProvingSearcher(Searcher):
         super().reset()
         self.attempt = None
 
+    @staticmethod
+    def tries_no_proof(options: SearchOptions) -> bool:
+        """Return whether no proof would answer a search: of a depth, several lines, some moves."""
+        return options.depth is not None or options.lines > 1 or options.moves is not None
+
     def _attempt(
         self, position: Any, options: SearchOptions, limits: Limits
     ) -> ProofAttempt | None:
-        """Return an attempt, for a search of one line without restrictions of depth or moves."""
-        asks_more = options.depth is not None or options.lines > 1 or options.moves is not None
+        """Return an attempt at a proof, unless no proof would answer the search."""
         self.attempt = None
-        if self.solver is not None and not asks_more:
+        if self.solver is not None and not self.tries_no_proof(options):
             scale = self.win, self.step
             self.attempt = ProofAttempt(
                 self.solver, position, options, limits, share=self.share, scale=scale

@@ -18,7 +18,7 @@ import numpy as np
 from cutnode.compiler.memory import Memory
 from cutnode.compiler.rules import as_plain_python
 from cutnode.contract.derived import legal_moves, most_value
-from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
+from cutnode.contract.dispatch import defines, game_constant, game_name, is_plain, value_limit
 from cutnode.contract.errors import ContractError, GameError
 from cutnode.contract.messages import contract_violation, too_long
 from cutnode.contract.native import records
@@ -576,6 +576,7 @@ def proof_result(
         table=TableUse(*(int(row[name]) for name in TableUse.__slots__)),
         reason="proven" if proven else limit,
         engine=engine,
+        compiled=not is_plain(type(position)),
     )
 
 
