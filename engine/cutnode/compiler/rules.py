@@ -79,6 +79,11 @@ def truth(answer: Any) -> bool:
     return bool(answer)
 
 
+def real(answer: Any) -> float:
+    """Return a float that a rule returned."""
+    return float(answer)
+
+
 def word(answer: Any) -> int:
     """Return a key that a rule returned."""
     return Bits(answer)
@@ -105,6 +110,13 @@ def _compiled_truth(answer: Any) -> Any:
     return lambda answer: answer
 
 
+@in_compiled_code(real)
+def _compiled_real(answer: Any) -> Any:
+    if not isinstance(answer, types.Float):
+        raise TypingError(f"a float is {answer}")
+    return lambda answer: answer
+
+
 @in_compiled_code(word)
 def _compiled_word(answer: Any) -> Any:
     return lambda answer: Bits(answer)
@@ -115,6 +127,7 @@ def _compiled_word(answer: Any) -> Any:
 _PARTS: dict[str, tuple[str, Callable[[Any], types.Type]]] = {
     "int": ("whole", lambda cls: types.int64),
     "bool": ("truth", lambda cls: types.boolean),
+    "float": ("real", lambda cls: types.float64),
     "word": ("word", lambda cls: types.uint64),
     "Any": ("", position_type),
 }
@@ -154,7 +167,7 @@ def _made(name: str) -> Kernel:
         f"    return {', '.join(given)}",
     )
     space: dict[str, Any] = {"__name__": __name__, "verbs": verbs}
-    space |= {"whole": whole, "truth": truth, "word": word}
+    space |= {"whole": whole, "truth": truth, "real": real, "word": word}
     exec("\n".join(lines), space)
     function = space[name]
     function.__annotations__ = {
