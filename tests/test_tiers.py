@@ -342,9 +342,7 @@ def test_games_search_the_same_both_ways(name):
         for position in random_positions(start, 30, 3, seed=name):
             for limits in ({"depth": 2}, {"depth": 3, "lines": 2}, {"nodes": 700}):
                 compiled.clear()
-                plain = Searcher(
-                    start, exact=exact, table=1, evaluation="own", interpreted=True
-                )
+                plain = Searcher(start, exact=exact, table=1, evaluation="own", interpreted=True)
                 same = compiled.search(position, **limits), plain.search(position, **limits)
                 assert found(same[0]) == found(same[1])
     if not has_loops(type(start)):
@@ -363,3 +361,70 @@ def prove_both_ways(start, name):
             goal = Goal(position, weak, scores=True)
             same = compiled.prove(goal, Limits(1500)), plain.prove(goal, Limits(1500))
             assert found(same[0]) == found(same[1])
+
+
+EXPLODING = """
+from typing import NamedTuple
+from cutnode import Bits, compiled
+
+MAX_MOVES = 200
+MAX_PLIES = 60
+
+class Position(NamedTuple):
+    word: Bits = Bits(1)
+    plies: int = 0
+
+@compiled
+def moves(position, buffer, at):
+    for move in range(200):
+        buffer[at] = move
+        at += 1
+    return at
+
+@compiled
+def noisy(position, buffer, at):
+    return moves(position, buffer, at)
+
+@compiled
+def play(position, move):
+    return Position(position.word ^ Bits(move + 1) << Bits(position.plies), position.plies + 1)
+
+@compiled
+def outcome(position):
+    return position.plies == 60, 0
+
+@compiled
+def evaluate(position):
+    return (position.word & 1023) % 63 - 30 - position.plies % 2 * 1000
+"""
+
+
+def test_the_time_limit_also_holds_within_a_depth(fresh, monkeypatch):
+    position = fresh(EXPLODING)
+    monkeypatch.setattr(tiers, "PATIENCE", 0.05)
+    spent = []
+    monkeypatch.setattr(tiers.FirstSearch, "__init__", timed(tiers.FirstSearch.__init__, spent))
+    assert cutnode.search(position, depth=1, nodes=30_000).compiled
+    assert cutnode.solve(fresh(EXPLODING), nodes=2_000).compiled
+    assert all(nodes < 2_000 for nodes in spent)
+
+
+def timed(init, spent):
+    """Wrap a first search, and keep how many nodes it has visited."""
+
+    def wrapped(self, *args, **options):
+        made = []
+        original = tiers.ProvingSearcher
+
+        def keep(*args, **options):
+            made.append(original(*args, **options))
+            return made[-1]
+
+        tiers.ProvingSearcher = keep
+        try:
+            init(self, *args, **options)
+        finally:
+            tiers.ProvingSearcher = original
+        spent.append(made[0].nodes())
+
+    return wrapped

@@ -1,7 +1,7 @@
 """The rules of a compiled game as functions of Python, for searches that run as plain Python.
 
 Compiling a search takes seconds, compiling the rules of a small game a fraction of one.  So the
-first search of a game can run its kernels as plain Python at once (``cutnode.compiler.interpreter``)
+first search of a game can run its kernels as plain Python (:mod:`cutnode.compiler.interpreter`)
 with only the rules compiled: every verb becomes a kernel of its own, which calls the rule.  The
 rules then mean the same as in the compiled search, also where 64 bits overflow or ``Bits`` and
 ``int`` mix, and rules that do not compile are reported in the same words.

@@ -38,7 +38,7 @@ from cutnode.kernels.solver import (
     solve_batch,
 )
 from cutnode.kernels.table import BUCKETS
-from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits, run
+from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits, ThreadTask, run
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.options import require_book, thread_count
 from cutnode.search.results import Result, TableUse
@@ -272,7 +272,7 @@ def presearch(
 
 
 SHORT_NODES = 1_000
-"""The nodes of a first attempt in the caller's thread: see ``INLINE_NODES``."""
+"""The nodes of a first attempt, in the caller's thread if it is compiled: see ``INLINE_NODES``."""
 
 FIRST_ROUND = 1 << 17
 """The nodes of the first round of threads, after which the shared region of the table grows."""
@@ -313,8 +313,7 @@ class Solver:
         self.threads = thread_count(threads, cls)
         solving_kernel(cls, self.interpreted)  # compiles before a clock runs
         self.memories = [
-            solver_memory(cls, tablebase, interpreted=self.interpreted)
-            for _ in range(self.threads)
+            solver_memory(cls, tablebase, interpreted=self.interpreted) for _ in range(self.threads)
         ]
         self.presearcher: Searcher | None = None
         if defines(cls, "scout"):
@@ -368,7 +367,12 @@ class Solver:
         first = self._task(position, limits, ProofSettings(weak, line), known, presearched, 0)
         tasks = [first]
         try:
-            done = not ended and first.attempt(SHORT_NODES)
+            if self.interpreted and not ended:
+                short = ThreadTask(lambda: first.attempt(SHORT_NODES), first.stop)
+                ended = run([short], limits.stops, workers=self.workers)
+                done = short.answer and not ended
+            else:
+                done = not ended and first.attempt(SHORT_NODES)
         except KeyboardInterrupt:
             done, ended = False, "interrupted"
         rounds = [tasks]

@@ -26,7 +26,9 @@ from typing import Any
 from cutnode.contract.dispatch import defines, is_plain
 from cutnode.contract.errors import CutnodeError
 from cutnode.kernels.evaluation import OWN
+from cutnode.kernels.node import search_dtype
 from cutnode.kernels.search import search_root
+from cutnode.kernels.solver import search_dtype as solver_dtype
 from cutnode.kernels.solver import solve_batch
 from cutnode.search.game_solver import GameSolver
 from cutnode.search.loops import has_loops
@@ -40,6 +42,9 @@ from cutnode.storage.tables import Table
 PATIENCE = 0.8
 """The CPU seconds of searches in plain Python in a process, for each position class: a fifth of
 what it takes to compile the search of a small game.  They are enough for 10,000 nodes or more."""
+
+MOST_BYTES = 64 << 20
+"""The most memory of a search in plain Python, whose lists are filled at once."""
 
 Report = Callable[[Iteration], None]
 
@@ -136,7 +141,9 @@ def _may_try(cls: Any) -> bool:
     """Return whether searches of a class may run as plain Python first."""
     if os.environ.get("CUTNODE_TIERS") == "0" or _spent.get(cls, 0.0) >= PATIENCE:
         return False
-    return not (is_plain(cls) or defines(cls, "chance") or has_loops(cls))
+    if is_plain(cls) or defines(cls, "chance") or has_loops(cls):
+        return False
+    return search_dtype(cls).itemsize + solver_dtype(cls).itemsize <= MOST_BYTES
 
 
 def _solver_is_ready(cls: Any) -> bool:
@@ -159,6 +166,7 @@ class _Patience(threading.Event):
         self.cls = cls
         self.outer = outer
         self.seconds = min((each for each in seconds if each is not None), default=None)
+
     def __enter__(self) -> None:
         self.began = time.process_time()
         self.most = PATIENCE - _spent.get(self.cls, 0.0)
