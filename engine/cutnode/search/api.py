@@ -9,10 +9,11 @@ early; the result then holds what is known so far.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
@@ -123,7 +124,8 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     :class:`PositionError` if *text* is not a position, and :class:`CutnodeError` for options that
     are out of range or contradict each other.
     """
-    return _proof("solve", position, text, options)
+    with _solver("solve", position, text, options) as (solver, position, chosen, first):
+        return solver.prove("solve", position, chosen) if first is None else first
 
 
 def analyse(position: Any, text: str | None = None, **options: Unpack[AnalyseKeywords]) -> Result:
@@ -131,11 +133,15 @@ def analyse(position: Any, text: str | None = None, **options: Unpack[AnalyseKey
 
     Options are as for :func:`solve`; limits apply to the whole analysis.
     """
-    return _proof("analyse", position, text, options)
+    with _solver("analyse", position, text, options) as (solver, position, chosen, first):
+        return solver.prove("analyse", position, chosen) if first is None else first
 
 
-def _proof(kind: str, position: Any, text: str | None, options: Mapping[str, Any]) -> Result:
-    """Check the options of a proof, and carry it out."""
+@contextlib.contextmanager
+def _solver(
+    kind: str, position: Any, text: str | None, options: Mapping[str, Any]
+) -> Iterator[tuple[GameSolver, Any, ProofOptions, Result | None]]:
+    """Yield a solver for one call, its position, its checked options, and a first answer if any."""
     position = given_position(position, text)
     own = AnalyseKeywords.__optional_keys__ - ProofKeywords.__optional_keys__
     asked = {name: value for name, value in options.items() if name not in own}
@@ -150,7 +156,7 @@ def _proof(kind: str, position: Any, text: str | None, options: Mapping[str, Any
     with table_for(table) as table:
         solver = GameSolver(type(position), table, threads, **given)
         first = first_proof(kind, position, chosen, table) if alone else None
-        return solver.prove(kind, position, chosen) if first is None else first
+        yield solver, position, chosen, first
 
 
 class _Keywords(ProvingKeywords, SearchKeywords, TreeKeywords, total=False):
