@@ -12,6 +12,9 @@ from hypothesis import settings
 
 from cutnode.compiler import interpreter
 
+# Most tests are about compiled searches.
+os.environ["CUTNODE_TIERS"] = "0"
+
 # The first example may compile, and every run tries the same examples.
 settings.register_profile("cutnode", deadline=None, derandomize=True, database=None)
 settings.load_profile("cutnode")

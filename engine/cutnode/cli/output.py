@@ -22,7 +22,7 @@ def output_schema() -> dict[str, Any]:
     return schema
 
 
-DETAILS = ("weak", "engine", "at_least", "answer", "target", "numbers", "why")
+DETAILS = ("weak", "engine", "at_least", "answer", "target", "numbers", "why", "compiled")
 """The details of a proof."""
 
 
@@ -182,7 +182,7 @@ def json_of_search(result: SearchResult | MonteCarloResult, given: str) -> str:
     distance = win_distance(result.value) if result.proven and result.decisive else None
     lines = {line.move: line for line in result.lines}
     roots = {each.move: each for each in getattr(result, "moves", ())}
-    named = ("exact", "win_rate", "why", "iterations")
+    named = ("exact", "win_rate", "why", "compiled", "iterations")
     return json_line(
         "search",
         position,

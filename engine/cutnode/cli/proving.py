@@ -103,7 +103,8 @@ def prove_and_print(
         positions_of_file = [entry for _, entry in entries]
         results = prove_file(kind, positions_of_file, table, cold, told, search)
     else:
-        results = iter([prove_one(kind, entries[0][1], table, told, not as_json, search)])
+        kept = proof is not None
+        results = iter([prove_one(kind, entries[0][1], table, kept, told, not as_json, search)])
 
     width = max(len(text) for text, _ in entries)
     solved, nodes, broken = 0, 0, False
@@ -201,13 +202,23 @@ def refuse_options(has_chance: bool) -> None:
 
 
 def prove_one(
-    kind: str, start: Any, table: Table, told: bool, as_text: bool, search: dict[str, Any]
+    kind: str,
+    start: Any,
+    table: Table,
+    kept: bool,
+    told: bool,
+    as_text: bool,
+    search: dict[str, Any],
 ) -> Result:
-    """Prove the value of one position, after printing its board if *as_text*; show progress."""
+    """Prove the value of one position, after printing its board if *as_text*; show progress.
+
+    *kept* says whether the table is used afterwards.
+    """
     from cutnode.kernels.clock import Clock
     from cutnode.search.game_solver import GameSolver
     from cutnode.search.handles import Progress
     from cutnode.search.options import proof_options
+    from cutnode.search.tiers import first_proof
     from cutnode.tablebases.tablebase import Tablebase
 
     if as_text:
@@ -223,6 +234,10 @@ def prove_one(
 
     options = proof_options(kind, search)
     with live(start, look, told=told):
+        if known is None and threads == 1 and not kept:
+            first = first_proof(kind, start, options, table)
+            if first is not None:
+                return first
         solver.prepare(options.engine)
         clock = Clock(None)
         return solver.prove(kind, start, options)

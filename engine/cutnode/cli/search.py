@@ -93,9 +93,9 @@ def search(
         chosen = {"memory": memory_mb << 20, **_options_of(engine, names, options)}
     else:
         chosen = _searcher_options(cls, options)
-    engine_of_game = Engine(
-        cls, engine=engine, table=table_mb, threads=threads, evaluation=evaluation, **chosen
-    )
+    chosen["evaluation"] = evaluation
+    engine_of_game = Engine(cls, engine=engine, table=table_mb, threads=threads, **chosen)
+    alone = file is None and threads == 1 and engine == "alphabeta"
     width = max(len(text) for text, _ in entries)
     for text, start in entries:
         engine_of_game.new_game()
@@ -106,6 +106,7 @@ def search(
         result = search_one(
             engine_of_game,
             start,
+            first=chosen if alone else None,
             told=told,
             depth=depth,
             playouts=playouts,
@@ -145,10 +146,18 @@ def check_limits(
         raise CutnodeError("--engine auto needs --seconds, for its trial takes a share of the time")
 
 
-def search_one(searching: Engine, start: Any, *, told: bool, **limits: Any) -> Any:
-    """Search a position, and show progress."""
+def search_one(
+    searching: Engine, start: Any, *, first: dict[str, Any] | None, told: bool, **limits: Any
+) -> Any:
+    """Search a position, and show progress.
+
+    *first* holds the options of a searcher that may give a first answer, before the engine of the
+    only search is compiled.
+    """
     from cutnode.kernels.clock import Clock
     from cutnode.search.handles import Progress
+    from cutnode.search.options import SearchOptions
+    from cutnode.search.tiers import FirstSearch
 
     clock = Clock(None)
     handle: Handle | None = None
@@ -159,6 +168,11 @@ def search_one(searching: Engine, start: Any, *, told: bool, **limits: Any) -> A
         return handle.progress
 
     with live(start, look, told=told):
+        if first is not None:
+            options = SearchOptions.of("search", limits)
+            found = FirstSearch(start, options, searching.table, first).result
+            if found is not None:
+                return found
         searching.prepare()
         handle = searching.start(start, **limits)
         return handle.wait()

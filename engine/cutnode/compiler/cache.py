@@ -73,8 +73,14 @@ class KernelCache:
                 data = path.read_bytes()
                 if data[:32] == hashlib.blake2b(data[32:], digest_size=32).digest():
                     return _loaded(target, *pickle.loads(data[32:]))
-        self.compilation.begin()
+        if not self.kernel.quiet:
+            self.compilation.begin()
         return None
+
+    def is_kept(self, signature: Any) -> bool:
+        """Return whether there is a file of the machine code."""
+        path = self._path(signature)
+        return path is not None and path.exists()
 
     def save_overload(self, signature: Any, result: Any) -> None:
         path = self._path(signature)

@@ -20,10 +20,17 @@ from collections import Counter
 from collections.abc import Mapping
 from tokenize import TokenError
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, Protocol
 
 
-def folded(function: Any, names: dict[str, Any]) -> CodeType:
+class Names(Protocol):
+    """The meanings of a module's global names."""
+
+    def get(self, name: str, /) -> Any:
+        """Return the meaning of a name; None if there is none."""
+
+
+def folded(function: Any, names: Names) -> CodeType:
     """Return the folded code of a function whose global *names* have these meanings.
 
     Without a source to read, it is the function's own code.
@@ -47,7 +54,7 @@ class _Inliner(ast.NodeTransformer):
     Arguments of calls with a constant result have no side effects.
     """
 
-    def __init__(self, names: dict[str, Any]):
+    def __init__(self, names: Names):
         self.names = names
 
     def visit_Call(self, node: ast.Call) -> Any:

@@ -11,12 +11,13 @@ The copies have constants folded and small functions inlined: see ``cutnode.comp
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from types import FunctionType, ModuleType, SimpleNamespace
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -56,13 +57,17 @@ class Interpretable:
 
 
 def interpret(
-    function: Callable[..., Any], cls: Any, techniques: Sequence[Any] = ()
+    function: Callable[..., Any],
+    cls: Any,
+    techniques: Sequence[Any] = (),
+    rules: Callable[[str], Callable[..., Any]] | None = None,
 ) -> Callable[..., Any]:
     """Return a kernel's function, bound to the rules of a position class and the techniques' hooks.
 
-    An error in the rules becomes a :class:`ContractError` that says where.
+    *rules* returns the function to call for a verb; by default, it is the game's own.  An error in
+    the rules becomes a :class:`ContractError` that says where.
     """
-    binding = _binding(cls, tuple(techniques))
+    binding = _binding(cls, tuple(techniques), rules)
     run = binding.observe(function, binding.interpret(function))
     argument = binding.argument
     needed = FRAMES_PER_PLY * game_constant(cls, "MAX_PLIES", 512) + 1000
@@ -109,21 +114,49 @@ def observed(observers: Mapping[Any, Observer]) -> Iterator[None]:
 _bindings: dict[Any, Binding] = {}
 
 
-def _binding(cls: Any, techniques: tuple[Any, ...]) -> Binding:
+def _binding(
+    cls: Any, techniques: tuple[Any, ...], rules: Callable[[str], Callable[..., Any]] | None
+) -> Binding:
     """Return the binding of a class; a new one if a rule has been redefined since (in a notebook).
 
     A rule also changes when it is no longer guarded (``cutnode.contract.guarding``).
     """
     if observers := _observers.get():
-        return Binding(cls, techniques, observers)
-    binding = _bindings.get((cls, techniques))
+        return Binding(cls, techniques, observers, rules)
+    key = cls, techniques, rules is None
+    binding = _bindings.get(key)
     if binding is None or binding.rules != _rules(cls):
-        binding = _bindings[cls, techniques] = Binding(cls, techniques)
+        binding = _bindings[key] = Binding(cls, techniques, rules=rules)
     return binding
 
 
 def _rules(cls: Any) -> list[Any]:
     return [bind(cls, name) for name in VERBS if defines(cls, name)]
+
+
+class Names:
+    """The global names of a module: each gets its meaning for the class when it is first used."""
+
+    def __init__(self, names: Mapping[str, Any], meaning: Callable[[Any], Any]):
+        self.meanings = dict(names)
+        """The names as the module's functions see them, with the meanings found so far."""
+        self._meaning = meaning
+        self._found: set[str] = set()
+
+    def get(self, name: str) -> Any:
+        """Return the meaning of a name; None if the module does not define it."""
+        if name in self.meanings and name not in self._found:
+            self._found.add(name)
+            self.meanings[name] = self._meaning(self.meanings[name])
+        return self.meanings.get(name)
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    """Yield the names that a function's code uses, including code inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
 
 
 class Binding:
@@ -137,13 +170,15 @@ class Binding:
         cls: Any,
         techniques: tuple[Any, ...] = (),
         observers: Mapping[Any, Observer] | None = None,
+        rules: Callable[[str], Callable[..., Any]] | None = None,
     ):
         self.cls = cls
+        self.given_rule = functools.partial(bind, cls) if rules is None else rules
         self.techniques = techniques
         self.hooks = {hook for technique in techniques for _, hook in technique.hooks()}
         self.observers = observers or {}
         self.rules = _rules(cls)
-        self._spaces: dict[str, dict[str, Any]] = {}
+        self._spaces: dict[str, Names] = {}
         self._copies: dict[Callable[..., Any], FunctionType] = {}
         self._unfolded: list[tuple[Any, FunctionType]] = []
 
@@ -152,7 +187,7 @@ class Binding:
         run = self.copy(function)
         while self._unfolded:
             original, copy = self._unfolded.pop()
-            copy.__code__ = folded(original, copy.__globals__)
+            copy.__code__ = folded(original, self._space(original.__globals__))
         return run
 
     def copy(self, function: Any) -> Callable[..., Any]:
@@ -161,11 +196,13 @@ class Binding:
             space = self._space(function.__globals__)
             self._copies[function] = FunctionType(
                 function.__code__,
-                space,
+                space.meanings,
                 function.__name__,
                 function.__defaults__,
                 function.__closure__,
             )
+            for name in _names_in(function.__code__):
+                space.get(name)
             if not function.__closure__ and function.__name__ != "<lambda>":
                 self._unfolded.append((function, self._copies[function]))
         return self._copies[function]
@@ -178,13 +215,11 @@ class Binding:
             return self._meaning(given.function)
         return given
 
-    def _space(self, names: dict[str, Any]) -> dict[str, Any]:
-        """Return the global names of a module; functions see entries that are filled in later."""
+    def _space(self, names: dict[str, Any]) -> Names:
+        """Return the global names of a module."""
         module = names["__name__"]
         if module not in self._spaces:
-            self._spaces[module] = space = dict(names)
-            for name, value in names.items():
-                space[name] = self._meaning(value)
+            self._spaces[module] = Names(names, self._meaning)
         return self._spaces[module]
 
     def _meaning(self, value: Any) -> Any:
@@ -218,7 +253,7 @@ class Binding:
         return value
 
     def _rule(self, name: str) -> Callable[..., Any]:
-        rule = bind(self.cls, name)
+        rule = self.given_rule(name)
         return self.copy(rule) if rule is VERBS[name] else rule
 
 

@@ -156,10 +156,11 @@ class Kernel(Interpretable):
     """Machine code that Python calls: one source, with a specialisation for each position class.
 
     A kernel with an ``Evaluator`` among its arguments has one for each pair of a position class
-    and an evaluation.
+    and an evaluation.  A *quiet* one compiles in no time that a user would notice.
     """
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., Any], *, quiet: bool = False):
+        self.quiet = quiet
         self.__doc__ = function.__doc__
         self.function = function
         self.name = f"{function.__module__}.{function.__qualname__}"
@@ -216,6 +217,14 @@ class Kernel(Interpretable):
             if key not in self._ready:
                 self._ready[key] = self._specialise(cls, evaluation if kind else None, techniques)
             return self._ready[key]
+
+    def is_ready(self, cls: type, evaluation: Any = None, techniques: Techniques = ()) -> bool:
+        """Return whether :meth:`specialise` need not compile anything for the same arguments."""
+        kind = evaluation.type if self._estimates else None
+        if is_plain(cls) or (cls, kind, techniques) in self._ready:
+            return True
+        cache = KernelCache(self, cls, evaluation if kind else None, techniques)
+        return cache.is_kept(self.signature(cls, evaluation, techniques))
 
     def _specialise(self, cls: type, evaluation: Any, techniques: Techniques) -> Callable[..., Any]:
         cache = self.dispatcher._cache = KernelCache(self, cls, evaluation, techniques)

@@ -17,16 +17,16 @@ class Memory:
     """The zeroed memory that a kernel works in, with the fields of a structured dtype.
 
     ``words[name]`` is a field as a mutable sequence, with one element if it is a number.
-    ``argument`` is the kernel's argument: a record, or an object with attributes if the rules of
-    the position class *cls* are plain Python.
+    ``argument`` is the kernel's argument: a record, or an object with attributes if the kernel is
+    *interpreted*, as it is for a position class *cls* whose rules are plain Python.
     """
 
-    def __init__(self, cls: Any, dtype: np.dtype[Any]):
+    def __init__(self, cls: Any, dtype: np.dtype[Any], interpreted: bool = False):
         self.words: dict[str, Any]
         self.argument: Any
         self.record: Any
         """The memory with fields as attributes, for plain functions of the engine."""
-        if is_plain(cls):
+        if interpreted or is_plain(cls):
             fields = {name: _plain_field(dtype[name]) for name in dtype.names or ()}
             self.argument = self.record = SimpleNamespace(**fields)
             self.words = {

@@ -68,6 +68,7 @@ from cutnode.search.solving import (
     write_row,
 )
 from cutnode.search.spans import Spans, proof_workers, work_through
+from cutnode.search.tiers import FirstSearch, first_proof
 from cutnode.search.trials import AutoSearcher
 from cutnode.storage.books import Book
 from cutnode.storage.evaluations import chosen_evaluation
@@ -123,8 +124,8 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     :class:`PositionError` if *text* is not a position, and :class:`CutnodeError` for options that
     are out of range or contradict each other.
     """
-    with _solver("solve", position, text, options) as (solver, position, chosen):
-        return solver.prove("solve", position, chosen)
+    with _solver("solve", position, text, options) as (solver, position, chosen, first):
+        return solver.prove("solve", position, chosen) if first is None else first
 
 
 def analyse(position: Any, text: str | None = None, **options: Unpack[AnalyseKeywords]) -> Result:
@@ -132,15 +133,15 @@ def analyse(position: Any, text: str | None = None, **options: Unpack[AnalyseKey
 
     Options are as for :func:`solve`; limits apply to the whole analysis.
     """
-    with _solver("analyse", position, text, options) as (solver, position, chosen):
-        return solver.prove("analyse", position, chosen)
+    with _solver("analyse", position, text, options) as (solver, position, chosen, first):
+        return solver.prove("analyse", position, chosen) if first is None else first
 
 
 @contextlib.contextmanager
 def _solver(
     kind: str, position: Any, text: str | None, options: Mapping[str, Any]
-) -> Iterator[tuple[GameSolver, Any, ProofOptions]]:
-    """Yield a solver for one call, its position, and its checked options."""
+) -> Iterator[tuple[GameSolver, Any, ProofOptions, Result | None]]:
+    """Yield a solver for one call, its position, its checked options, and a first answer if any."""
     position = given_position(position, text)
     own = AnalyseKeywords.__optional_keys__ - ProofKeywords.__optional_keys__
     asked = {name: value for name, value in options.items() if name not in own}
@@ -150,8 +151,12 @@ def _solver(
     given = {name: value for name, value in options.items() if name in own}
     table, threads = given.pop("table", None), given.pop("threads", 1)
     given["tablebase"] = Tablebase.of(given.get("tablebase"), type(position))
+    alone = not isinstance(table, Table) and threads == 1
+    alone &= given["tablebase"] is None and given.get("book") is None
     with table_for(table) as table:
-        yield GameSolver(type(position), table, threads, **given), position, chosen
+        solver = GameSolver(type(position), table, threads, **given)
+        first = first_proof(kind, position, chosen, table) if alone else None
+        yield solver, position, chosen, first
 
 
 class _Keywords(ProvingKeywords, SearchKeywords, TreeKeywords, total=False):
@@ -217,7 +222,13 @@ def search(
     if engine == "mcts":
         return MonteCarlo(position, threads=threads, **keywords).run(position, chosen)
     kind = AutoSearcher if engine == "auto" else ProvingSearcher
+    alone = not isinstance(table, Table) and threads == 1 and engine == "alphabeta"
     with holding(table) as table:
+        if alone:
+            first = FirstSearch(position, chosen, table, keywords)
+            if first.result is not None:
+                return first.result
+            chosen = first.options
         return kind(position, table=table, threads=threads, **keywords).run(position, chosen)
 
 

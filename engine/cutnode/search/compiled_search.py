@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from cutnode.compiler.jit import Kernel
 from cutnode.compiler.memory import Memory
+from cutnode.compiler.rules import as_plain_python
 from cutnode.contract.choices import DRIVERS
 from cutnode.contract.dispatch import defines, game_name, is_plain, longest_line, value_limit
 from cutnode.contract.errors import CutnodeError, GameError
@@ -40,7 +42,8 @@ from cutnode.tablebases.tablebase import Tablebase
 class CompiledSearch:
     """The compiled search of one thread: its kernel, its memory, and a table.
 
-    The kernel is compiled at once if *ready* is true, else by the first search.
+    The kernel is compiled at once if *ready* is true, else by the first search.  An *interpreted*
+    one runs as plain Python, and only the rules are compiled.
     """
 
     def __init__(
@@ -51,8 +54,10 @@ class CompiledSearch:
         workers: Workers = SHARED_WORKERS,
         *,
         ready: bool = True,
+        interpreted: bool = False,
     ):
         self.cls = cls
+        self.interpreted = interpreted
         self.driver = options.driver
         self.debug = options.debug
         self.has_chance = defines(cls, "chance")
@@ -80,17 +85,23 @@ class CompiledSearch:
         if ready:
             self.prepare()
         self.table = table if isinstance(table, Table) else Table(table)
-        self.memory = Memory(cls, search_dtype(cls, self.outside))
+        self.memory = Memory(cls, search_dtype(cls, self.outside), interpreted)
         self.words = self.memory.words
         self.stopped = threading.Event()
         """Set by :meth:`stop`."""
         self._set_up()
         CompiledSearch.unlearn(self)
 
+    @property
+    def root(self) -> Kernel:
+        """The kernel, for positions of any class."""
+        return chance_root if self.has_chance else search_root
+
     @functools.cached_property
     def kernel(self) -> Callable[..., Any]:
-        root = chance_root if self.has_chance else search_root
-        return root.specialise(self.cls, self.evaluation, self.outside)
+        if self.interpreted:
+            return as_plain_python(self.root, self.cls)
+        return self.root.specialise(self.cls, self.evaluation, self.outside)
 
     def prepare(self) -> None:
         """Compile the search now; raise :class:`GameError` if the rules do not compile."""

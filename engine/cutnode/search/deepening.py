@@ -16,7 +16,7 @@ from random import Random
 from typing import Any, Protocol
 
 from cutnode.contract.derived import is_free_move, legal_moves
-from cutnode.contract.dispatch import MAX_VALUE, game_name
+from cutnode.contract.dispatch import MAX_VALUE, game_name, is_plain
 from cutnode.contract.errors import ContractError, CutnodeError
 from cutnode.contract.messages import contract_violation
 from cutnode.contract.stop import MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VALUE
@@ -77,8 +77,9 @@ class LimitedCalls:
     def call(self, low: float, high: float, depth: int) -> float | None:
         """Search a depth once within a window; return None if the search was stopped.
 
-        Short calls, and all calls of helpers, run in this thread.  A short call that exceeds
-        ``INLINE_NODES`` is repeated in a watched thread, where long calls run from the start.
+        Short calls, and all calls of helpers, run in this thread if they are compiled.  A short
+        call that exceeds ``INLINE_NODES`` is repeated in a watched thread, where long calls run
+        from the start.
         """
         words, search = self.words, self.search
         spent = int(words["nodes"][0])
@@ -93,21 +94,26 @@ class LimitedCalls:
             search.kernel, self.position, search.evaluation, kind(low), kind(high), depth
         )
         limit = self.most_nodes - 1
+        stopped = ""
         if self.assisting or self.is_short(depth):
             words["node_limit"][0] = limit if self.assisting else min(limit, spent + INLINE_NODES)
-            self.reached = kernel(*self._rest())
+            if search.interpreted:
+                self.reached, stopped = self._watch(kernel)
+                self.reason = stopped or self.reason
+            else:
+                self.reached = kernel(*self._rest())
             if words["stop"][0] == RUNNING:
                 return self.reached
             if self.assisting:
                 return None
-            words["stop"][0] = RUNNING
-        if int(words["nodes"][0]) <= limit or limit < spent:
+            if not stopped:
+                words["stop"][0] = RUNNING
+        if stopped:
+            pass
+        elif int(words["nodes"][0]) <= limit or limit < spent:
             words["node_limit"][0] = limit
             self.begin_long_call(depth)
-            watched = functools.partial(kernel, *self._rest())
-            call = KernelCall(watched, search.memory, self.clock)
-            self.reason = run([call], self.stops, workers=search.workers)
-            self.reached = call.answer
+            self.reached, self.reason = self._watch(kernel)
             if words["stop"][0] == RUNNING:
                 return self.reached
         else:
@@ -115,6 +121,13 @@ class LimitedCalls:
         self._note_stop(int(words["stop"][0]))
         words["stop"][0] = RUNNING
         return None
+
+    def _watch(self, kernel: Callable[..., float]) -> tuple[float, str]:
+        """Call the kernel in a watched thread; return its answer, and why it was stopped or ""."""
+        search = self.search
+        call = KernelCall(functools.partial(kernel, *self._rest()), search.memory, self.clock)
+        reason = run([call], self.stops, workers=search.workers)
+        return call.answer, reason
 
     def _rest(self) -> tuple[Any, ...]:
         """Begin a call of the kernel, and return its last three arguments."""
@@ -504,6 +517,7 @@ class Deepening(LimitedCalls):
             ),
             seconds=seconds,
             reason=self.reason or ("proven" if proven else "depth limit"),
+            compiled=not is_plain(search.cls),
         )
 
 

@@ -38,7 +38,8 @@ TRIAL_GROWTH = 4
 class GameSolver:
     """The solver of one game: it looks positions up in its *tablebase* and proves all others.
 
-    *memory* is the limit in bytes for positions solved in memory, in games with cycles.
+    *memory* is the limit in bytes for positions solved in memory, in games with cycles.  An
+    *interpreted* alpha-beta solver runs as plain Python.
     """
 
     def __init__(
@@ -51,13 +52,14 @@ class GameSolver:
         book: Book | None = None,
         tablebase: Tablebase | None = None,
         memory: int | None = None,
+        interpreted: bool = False,
     ):
         require_book(book, cls)
         require_solvable(cls)
         if memory is not None and require_integer(memory, "memory in bytes") < 0:
             raise CutnodeError(f"memory must be 0 bytes or more, got {memory}")
         self.cls = cls
-        self.resources = Resources(cls, table, threads, workers)
+        self.resources = Resources(cls, table, threads, workers, interpreted)
         self.book = book
         self.tablebase = tablebase
         self.memory = memory

@@ -52,7 +52,7 @@ class LoopSolver:
     """
 
     def __init__(self, resources: Resources, memory: int | None = None):
-        cls, table, threads, workers = resources
+        cls, table, threads, workers, _ = resources
         self.cls = cls
         memory = DEFAULT_MEMORY if memory is None else memory
         self.memory = TablebasesInMemory(cls, Settings(threads=threads, memory=memory))

@@ -82,7 +82,7 @@ class ProofNumberSolver:
     """
 
     def __init__(self, resources: Resources, tablebase: Tablebase | None = None):
-        cls, self.table, threads, self.workers = resources
+        cls, self.table, threads, self.workers, _ = resources
         require_solvable(cls)
         self.cls = cls
         self.threads = thread_count(threads, cls)

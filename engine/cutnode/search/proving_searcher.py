@@ -63,6 +63,7 @@ class ProvingSearcher(Searcher):
         threads: int = 1,
         workers: Workers = SHARED_WORKERS,
         ready: bool = True,
+        interpreted: bool = False,
         proof_share: float | None = None,
         **options: Unpack[SearcherKeywords],
     ):
@@ -71,7 +72,13 @@ class ProvingSearcher(Searcher):
         self.attempt: ProofAttempt | None = None
         """The attempt at a proof of the current or last search."""
         super().__init__(
-            game, table=table, threads=threads, workers=workers, ready=False, **options
+            game,
+            table=table,
+            threads=threads,
+            workers=workers,
+            ready=False,
+            interpreted=interpreted,
+            **options,
         )
         if ready:
             self.prepare()
@@ -80,7 +87,9 @@ class ProvingSearcher(Searcher):
         """Compile the search and the solver now."""
         super().prepare()
         if self.share and self.solver is None:
-            resources = Resources(self.cls, self.table, self.threads, self.workers)
+            resources = Resources(
+                self.cls, self.table, self.threads, self.workers, self.interpreted
+            )
             self.solver = Solver(resources, tablebase=self.tablebase)
 
     def stop(self) -> None:
@@ -98,13 +107,17 @@ class ProvingSearcher(Searcher):
         super().reset()
         self.attempt = None
 
+    @staticmethod
+    def tries_no_proof(options: SearchOptions) -> bool:
+        """Return whether no proof would answer a search: of a depth, several lines, some moves."""
+        return options.depth is not None or options.lines > 1 or options.moves is not None
+
     def _attempt(
         self, position: Any, options: SearchOptions, limits: Limits
     ) -> ProofAttempt | None:
-        """Return an attempt, for a search of one line without restrictions of depth or moves."""
-        asks_more = options.depth is not None or options.lines > 1 or options.moves is not None
+        """Return an attempt at a proof, unless no proof would answer the search."""
         self.attempt = None
-        if self.solver is not None and not asks_more:
+        if self.solver is not None and not self.tries_no_proof(options):
             scale = self.win, self.step
             self.attempt = ProofAttempt(
                 self.solver, position, options, limits, share=self.share, scale=scale

@@ -192,6 +192,7 @@ class PositionResult(InNotebooks):
     pv: tuple[int, ...]
     nodes: int
     seconds: float
+    compiled = True
 
     @property
     def move(self) -> int | None:
@@ -237,7 +238,8 @@ class PositionResult(InNotebooks):
     def _effort(self) -> str:
         """Return the line of text with the nodes, the time and the rate."""
         rate = f"{self.nodes_per_second:,.0f} per second"
-        return f"nodes  {self.nodes:,} in {self.seconds:.3g} s ({rate})"
+        how = "" if self.compiled else ", as plain Python"
+        return f"nodes  {self.nodes:,} in {self.seconds:.3g} s ({rate}{how})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +287,8 @@ class Result(PositionResult):
     """The proof and disproof numbers of that question."""
     why: str = field(default="", kw_only=True)
     """Why ``engine="auto"`` chose this engine."""
+    compiled: bool = field(default=True, kw_only=True)
+    """Whether the search was compiled, and not run as plain Python (``cutnode.search.tiers``)."""
 
     @property
     def proven(self) -> bool:
@@ -341,6 +345,7 @@ class Result(PositionResult):
             "target": self.target,
             "numbers": None if self.numbers is None else list(self.numbers),
             "why": self.why,
+            "compiled": self.compiled,
         }
 
     def named_scores(self) -> dict[str, int | None] | None:
@@ -456,6 +461,8 @@ class SearchResult(PositionResult):
     book or tablebase if that gave the move."""
     why: str = ""
     """Why ``engine="auto"`` chose this engine, or the outcome of an attempt at a proof."""
+    compiled: bool = True
+    """Whether the search was compiled, and not run as plain Python (``cutnode.search.tiers``)."""
 
     @property
     def best_move(self) -> int | None:  # type: ignore[override]
@@ -516,6 +523,7 @@ class SearchResult(PositionResult):
             "seconds": self.seconds,
             "reason": self.reason,
             "why": self.why,
+            "compiled": self.compiled,
         }
 
     def _best_move_text(self, lines: tuple[Line, ...]) -> str | None:

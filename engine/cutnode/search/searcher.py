@@ -74,13 +74,14 @@ class Searcher(CompiledSearch, Unpickled):
         threads: int = 1,
         workers: Workers = SHARED_WORKERS,
         ready: bool = True,
+        interpreted: bool = False,
         **options: Unpack[SearcherKeywords],
     ):
         chosen = SearcherOptions.of("Searcher", options)
         cls = class_of(game)
         self.threads = thread_count(threads, cls)
         require_book(chosen.book, cls)
-        super().__init__(cls, chosen, table, workers, ready=ready)
+        super().__init__(cls, chosen, table, workers, ready=ready, interpreted=interpreted)
         self.book = chosen.book
         self.helpers = HelperThreads(self, self.threads)
         self._busy = threading.Lock()

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cutnode.compiler.memory import Memory
+from cutnode.compiler.rules import as_plain_python
 from cutnode.contract.derived import legal_moves, most_value
-from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
+from cutnode.contract.dispatch import defines, game_constant, game_name, is_plain, value_limit
 from cutnode.contract.errors import ContractError, GameError
 from cutnode.contract.messages import contract_violation, too_long
 from cutnode.contract.native import records
@@ -37,7 +38,7 @@ from cutnode.kernels.solver import (
     solve_batch,
 )
 from cutnode.kernels.table import BUCKETS
-from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits, run
+from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits, ThreadTask, run
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.options import require_book, thread_count
 from cutnode.search.results import Result, TableUse
@@ -52,12 +53,14 @@ LINE_FACTOR = 2
 alone.  If a game's ``bounds`` know who wins, finding the line is all the work."""
 
 
-def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
+def solver_memory(
+    cls: Any, tablebase: Tablebase | None = None, *, interpreted: bool = False
+) -> Memory:
     """Return the memory of a thread that solves positions of a class.
 
     Lines end in the *tablebase* if it knows values, and not just the winner of a game in points.
     """
-    memory = Memory(cls, search_dtype(cls))
+    memory = Memory(cls, search_dtype(cls), interpreted)
     if tablebase is not None and (tablebase.kind == POINTS or value_limit(cls) == 1):
         tablebase.lend(memory.words)
     memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
@@ -65,6 +68,11 @@ def solver_memory(cls: Any, tablebase: Tablebase | None = None) -> Memory:
     memory["table_plies"], memory["enhanced_plies"] = profile.solver_plies(cls)
     memory["crowding"] = profile.crowding
     return memory
+
+
+def solving_kernel(cls: Any, interpreted: bool) -> Callable[..., Any]:
+    """Return the solver's kernel for a class: compiled, or *interpreted* with compiled rules."""
+    return as_plain_python(solve_batch, cls) if interpreted else solve_batch.specialise(cls)
 
 
 class Goal(NamedTuple):
@@ -102,14 +110,15 @@ class ProofTask(KernelLoop):
         known: tuple[int, int] | None = None,
         presearched: Presearch | None = None,
         memory: Memory | None = None,
+        interpreted: bool = False,
     ):
         self.example = coerce(positions[0])
-        self.words = as_words(positions)
+        self.words = [*map(coerce, positions)] if interpreted else as_words(positions)
         self.table = table
         table.claim(type(self.example))
         self.settings = settings
         cls: Any = type(self.example)
-        self.run = solve_batch.specialise(cls)
+        self.run = solving_kernel(cls, interpreted)
         self.rows = records(len(positions), result_dtype(cls))
         limit = most_value(self.example)
         self.rows["lower"], self.rows["upper"] = known or (-limit, limit)
@@ -263,7 +272,7 @@ def presearch(
 
 
 SHORT_NODES = 1_000
-"""The nodes of a first attempt in the caller's thread: see ``INLINE_NODES``."""
+"""The nodes of a first attempt, in the caller's thread if it is compiled: see ``INLINE_NODES``."""
 
 FIRST_ROUND = 1 << 17
 """The nodes of the first round of threads, after which the shared region of the table grows."""
@@ -282,6 +291,8 @@ class Resources(NamedTuple):
     table: Table
     threads: int = 1
     workers: Workers = SHARED_WORKERS
+    interpreted: bool = False
+    """Whether the kernels run as plain Python, for a first answer before they are compiled."""
 
 
 class Solver:
@@ -295,17 +306,23 @@ class Solver:
     def __init__(
         self, resources: Resources, book: Book | None = None, tablebase: Tablebase | None = None
     ):
-        cls, self.table, threads, self.workers = resources
+        cls, self.table, threads, self.workers, self.interpreted = resources
         require_solvable(cls)
         require_book(book, cls)
         self.book = book
         self.threads = thread_count(threads, cls)
-        solve_batch.specialise(cls)  # compiles before a clock runs
-        self.memories = [solver_memory(cls, tablebase) for _ in range(self.threads)]
+        solving_kernel(cls, self.interpreted)  # compiles before a clock runs
+        self.memories = [
+            solver_memory(cls, tablebase, interpreted=self.interpreted) for _ in range(self.threads)
+        ]
         self.presearcher: Searcher | None = None
         if defines(cls, "scout"):
             self.presearcher = Searcher(
-                cls, table=self.table, threads=threads, workers=self.workers
+                cls,
+                table=self.table,
+                threads=threads,
+                workers=self.workers,
+                interpreted=self.interpreted,
             )
         self.running: list[ProofTask] = []
         """The running tasks."""
@@ -350,7 +367,12 @@ class Solver:
         first = self._task(position, limits, ProofSettings(weak, line), known, presearched, 0)
         tasks = [first]
         try:
-            done = not ended and first.attempt(SHORT_NODES)
+            if self.interpreted and not ended:
+                short = ThreadTask(lambda: first.attempt(SHORT_NODES), first.stop)
+                ended = run([short], limits.stops, workers=self.workers)
+                done = short.answer and not ended
+            else:
+                done = not ended and first.attempt(SHORT_NODES)
         except KeyboardInterrupt:
             done, ended = False, "interrupted"
         rounds = [tasks]
@@ -442,6 +464,7 @@ class Solver:
             known=known,
             presearched=presearched,
             memory=memory,
+            interpreted=self.interpreted,
         )
 
     def _run(self, limits: Limits, ended: str, nodes: int) -> str:
@@ -557,6 +580,7 @@ def proof_result(
         table=TableUse(*(int(row[name]) for name in TableUse.__slots__)),
         reason="proven" if proven else limit,
         engine=engine,
+        compiled=not is_plain(type(position)),
     )
 
 
