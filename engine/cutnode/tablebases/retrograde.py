@@ -24,9 +24,9 @@ import numpy as np
 
 from cutnode.contract.dispatch import defines, game_name, is_plain
 from cutnode.contract.errors import GameError
+from cutnode.kernels.blocks import BLOCK_SHIFT
 from cutnode.kernels.retrograde import (
     BEYOND,
-    BLOCK_SHIFT,
     CHECK,
     DRAWN,
     HOLE,
