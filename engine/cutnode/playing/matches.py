@@ -22,6 +22,7 @@ from cutnode.contract.errors import (
     GameError,
     PositionError,
     as_python,
+    require_at_least,
     require_callable,
     require_integer,
     require_iterable,
@@ -355,14 +356,11 @@ def match(
     if pairs is None:
         pairs = 50 if openings is None else len(openings)
     pairs, plies, seed, most_plies = map(as_python, (pairs, plies, seed, most_plies))
-    for number, least, what in (
-        (pairs, 1, "pairs"),
-        (plies, 0, "plies"),
-        (processes, 1, "processes"),
-        (1 if most_plies is None else most_plies, 1, "most_plies"),
-    ):
-        if require_integer(number, what) < least:
-            raise CutnodeError(f"{what} must be at least {least}, got {number}")
+    require_at_least(pairs, 1, "pairs")
+    require_at_least(plies, 0, "plies")
+    require_at_least(processes, 1, "processes")
+    if most_plies is not None:
+        require_at_least(most_plies, 1, "most_plies")
     require_integer(seed, "a seed")
     for configuration in (player, opponent):
         make_player(game, configuration)  # reports errors early, and compiles what is needed
