@@ -17,6 +17,7 @@ from cutnode.contract.dispatch import (
     is_plain,
     module_of,
     value_limit,
+    whether_defined,
 )
 from cutnode.contract.errors import ContractError
 from cutnode.contract.messages import breach, contract_violation, no_number, no_outcome, not_kept
@@ -51,18 +52,10 @@ def side(cls: type) -> Callable[..., Any]:
     return lambda position, ply: ply & 1
 
 
-@derived
-def recurs(cls: type) -> Callable[..., Any]:
-    """``recurs(position)``: whether positions of this game can occur again."""
-    answer = defines(cls, "reversible")
-    return lambda position: answer
+recurs = whether_defined("reversible")
+"""``recurs(position)``: whether positions of this game can occur again."""
 
-
-@derived
-def knows_gains(cls: type) -> Callable[..., Any]:
-    """``knows_gains(position)``: whether its game defines ``gain``."""
-    answer = defines(cls, "gain")
-    return lambda position: answer
+knows_gains = whether_defined("gain")
 
 
 @derived

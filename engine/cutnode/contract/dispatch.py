@@ -217,3 +217,13 @@ def derived(make: Callable[[type], Callable[..., Any]]) -> Any:
 
     in_compiled_code(bound)(specialised)
     return bound
+
+
+def whether_defined(name: str) -> Any:
+    """Return a function of a position: whether its game has its own version of a verb."""
+
+    def make(cls: type) -> Callable[..., Any]:
+        answer = defines(cls, name)
+        return lambda position: answer
+
+    return derived(make)

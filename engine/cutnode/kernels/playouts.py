@@ -24,7 +24,7 @@ import numpy as np
 from cutnode.compiler.jit import Evaluator, Position, compiled, kernel, record
 from cutnode.contract.bits import WORD, Bits, high_product, mix
 from cutnode.contract.derived import most_moves, same_after_chance
-from cutnode.contract.dispatch import defines, derived, game_constant, value_limit
+from cutnode.contract.dispatch import derived, game_constant, value_limit, whether_defined
 from cutnode.contract.positions import words_each
 from cutnode.contract.stop import MOVES
 from cutnode.contract.verbs import (
@@ -155,25 +155,9 @@ def is_won_or_lost(cls: type) -> Callable[..., Any]:
     return lambda position: answer
 
 
-@derived
-def knows_order(cls: type) -> Callable[..., Any]:
-    """``knows_order(position)``: whether its game defines ``order``."""
-    answer = defines(cls, "order")
-    return lambda position: answer
-
-
-@derived
-def draws_moves(cls: type) -> Callable[..., Any]:
-    """``draws_moves(position)``: whether its game defines ``random_move``."""
-    answer = defines(cls, "random_move")
-    return lambda position: answer
-
-
-@derived
-def draws_results(cls: type) -> Callable[..., Any]:
-    """``draws_results(position)``: whether its game defines ``random_result``."""
-    answer = defines(cls, "random_result")
-    return lambda position: answer
+knows_order = whether_defined("order")
+draws_moves = whether_defined("random_move")
+draws_results = whether_defined("random_result")
 
 
 @compiled
