@@ -9,14 +9,15 @@ game imports what it needs, verbs included::
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 from typing import Any
 
-from cutnode.compiler.jit import compiled
 from cutnode.contract.bits import lowest_index, popcount, without_lowest
 from cutnode.contract.boards import board, key_of_stones, random_cell, single, write
 from cutnode.contract.errors import PositionError
+from cutnode.contract.native import usable_in_compiled_code
 from cutnode.contract.text import quoted
 from cutnode.contract.verbs import canonical_move, outcome
 
@@ -24,27 +25,27 @@ EARLY = 8
 """With at most this many stones :func:`canonical` compares a position with its images."""
 
 
-@compiled
+@usable_in_compiled_code
 def free_cells(position: Any) -> Any:
     return position.BOARD & ~(board(position, 0) | board(position, 1))
 
 
-@compiled
+@usable_in_compiled_code
 def moves(position: Any, buffer: Any, at: int) -> int:
     return write(position, free_cells(position), buffer, at)
 
 
-@compiled
+@usable_in_compiled_code
 def random_move(position: Any, word: int) -> int:
     return random_cell(position, free_cells(position), word)
 
 
-@compiled
+@usable_in_compiled_code
 def plies_left(position: Any) -> int:
     return popcount(free_cells(position))
 
 
-@compiled
+@usable_in_compiled_code
 def stone_on(position: Any, place: Any) -> int:
     """Return 0 for an empty cell, 1 for a stone of the first player, 2 for one of the second.
 
@@ -56,12 +57,12 @@ def stone_on(position: Any, place: Any) -> int:
     return 1 + int(popcount(mine | theirs) + (theirs & place == place)) % 2
 
 
-@compiled
-def cell(position: Any, index: int) -> int:
+@usable_in_compiled_code
+def cell(position: Any, index: int) -> Any:
     return stone_on(position, single(position, index))
 
 
-@compiled(inline=False)
+@functools.partial(usable_in_compiled_code, inline=False)
 def images(position: Any, cells: Any, symmetry: int) -> Any:
     """Return the cells to which ``canonical_move`` takes some cells."""
     found = position.NONE
@@ -71,7 +72,7 @@ def images(position: Any, cells: Any, symmetry: int) -> Any:
     return found
 
 
-@compiled
+@usable_in_compiled_code
 def canonical(position: Any) -> tuple[Any, int]:
     """Return the smallest key of all images with few stones; later, images are hardly met.
 
