@@ -127,11 +127,7 @@ def compare(
     Limits(move_nodes, move_seconds)
     require_at_least(pairs, 0, "pairs")
     require_workers(workers)
-    sprt = None
-    if elo0 is not None and elo1 is not None:
-        sprt = Sprt(elo0, elo1, alpha, beta)
-    elif elo0 is not None or elo1 is not None:
-        raise CutnodeError("an SPRT needs both elo0 and elo1")
+    sprt = Sprt.between(elo0, elo1, alpha, beta)
     progress("compiling", 0, len(texts) + pairs)
     players = plan.players()
     each_move = {"seconds": move_seconds, "nodes": move_nodes}

@@ -178,11 +178,9 @@ class MonteCarlo(Unpickled):
     @property
     def megabytes(self) -> int:
         """The most memory in MiB that the search takes."""
-        each = 0 if isinstance(self.memories[0].words["moves"], list) else self._thread_bytes()
+        of_lists = isinstance(self.memories[0].words["moves"], list)
+        each = 0 if of_lists else playout_dtype(self.cls).itemsize
         return self.tree.megabytes + -(-each * self.threads >> 20)
-
-    def _thread_bytes(self) -> int:
-        return playout_dtype(self.cls).itemsize
 
     def search(self, position: Any, **options: Unpack[SearchKeywords]) -> MonteCarloResult:
         """Return the best move, and what the playouts showed about each move.
