@@ -219,11 +219,11 @@ def derived(make: Callable[[type], Callable[..., Any]]) -> Any:
     return bound
 
 
-def whether_defined(name: str) -> Any:
-    """Return a function of a position: whether its game has its own version of a verb."""
+def constant_of(find: Callable[[type], Any]) -> Any:
+    """Make a function of a position that returns what *find* says of its class, a constant."""
 
     def make(cls: type) -> Callable[..., Any]:
-        answer = defines(cls, name)
-        return lambda position: answer
+        found = find(cls)
+        return lambda position: found
 
     return derived(make)

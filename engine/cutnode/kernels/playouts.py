@@ -24,7 +24,7 @@ import numpy as np
 from cutnode.compiler.jit import Evaluator, Position, compiled, kernel, record
 from cutnode.contract.bits import WORD, Bits, high_product, mix
 from cutnode.contract.derived import most_moves, same_after_chance
-from cutnode.contract.dispatch import derived, game_constant, value_limit, whether_defined
+from cutnode.contract.dispatch import constant_of, defines, derived, game_constant, value_limit
 from cutnode.contract.positions import words_each
 from cutnode.contract.stop import MOVES
 from cutnode.contract.verbs import (
@@ -148,16 +148,12 @@ def estimated_worth(cls: type) -> Callable[..., Any]:
     return lambda position, value: max(-1.0, min(1.0, value / limit))
 
 
-@derived
-def is_won_or_lost(cls: type) -> Callable[..., Any]:
-    """``is_won_or_lost(position)``: whether only the sign of this game's values matters."""
-    answer = is_decisive(cls)
-    return lambda position: answer
+is_won_or_lost = constant_of(is_decisive)
+"""Whether only the sign of the game's values matters."""
 
-
-knows_order = whether_defined("order")
-draws_moves = whether_defined("random_move")
-draws_results = whether_defined("random_result")
+knows_order = constant_of(lambda cls: defines(cls, "order"))
+draws_moves = constant_of(lambda cls: defines(cls, "random_move"))
+draws_results = constant_of(lambda cls: defines(cls, "random_result"))
 
 
 @compiled
