@@ -56,14 +56,18 @@ from cutnode.contract.boards import (
     write,
 )
 from cutnode.contract.cells import STONES, Grid
+from cutnode.contract.stones import canonical as canonical
+from cutnode.contract.stones import cell as cell
+from cutnode.contract.stones import free_cells, read_cell, require_free, stones_of
+from cutnode.contract.stones import moves as moves
+from cutnode.contract.stones import plies_left as plies_left
+from cutnode.contract.stones import random_move as random_move
 from cutnode.contract.variants import variants
 
 DECISIVE = True
 VALUE_LIMIT = 1
 UNIT = 100
 COLUMNS = "abcdefghijklmnopqrs"
-EARLY = 8
-"""With at most this many stones a position is compared with its images."""
 FEW = 32
 """The last plies of a random game, which are played one by one."""
 
@@ -72,30 +76,6 @@ FEW = 32
 def stones(words: int) -> Any:
     """Return the fields: the stones of mover and opponent, and whether the opponent has won."""
     return fields("Stones", ("mine", "theirs"), words, won=bool)
-
-
-@compiled
-def cell(position, index):
-    """Return 0 for an empty cell, 1 for a stone of the first player, 2 for one of the second."""
-    place, mine, theirs = single(position, index), board(position, 0), board(position, 1)
-    if not (mine | theirs) & place:
-        return 0
-    return 1 + (popcount(mine | theirs) + (theirs & place == place)) % 2
-
-
-@compiled
-def free_cells(position):
-    return position.BOARD & ~(board(position, 0) | board(position, 1))
-
-
-@compiled
-def moves(position, buffer, at):
-    return write(position, free_cells(position), buffer, at)
-
-
-@compiled
-def random_move(position, word):
-    return random_cell(position, free_cells(position), word)
 
 
 @compiled
@@ -325,11 +305,6 @@ def forced(position):
     return lowest_index(threats) if threats else NO_MOVE
 
 
-@compiled
-def plies_left(position):
-    return popcount(free_cells(position))
-
-
 # Heuristics for searches that stop before the end of the game
 
 
@@ -399,30 +374,6 @@ def image(position, place, symmetry):
     if symmetry & 4:
         row, column = column, row
     return row * position.WIDTH + column
-
-
-@compiled(inline=False)
-def images(position, cells, symmetry):
-    found = position.NONE
-    while cells:
-        found |= single(position, image(position, lowest_index(cells), symmetry))
-        cells = without_lowest(cells)
-    return found
-
-
-@compiled
-def canonical(position):
-    """Return the smallest key of all images with few stones; later, images are hardly met."""
-    mine, theirs = board(position, 0), board(position, 1)
-    least, found = key_of_stones(position, mine, theirs), 0
-    if popcount(mine | theirs) <= EARLY:
-        for symmetry in range(1, position.SYMMETRIES):
-            other = key_of_stones(
-                position, images(position, mine, symmetry), images(position, theirs, symmetry)
-            )
-            if other < least:
-                least, found = other, symmetry
-    return least, found
 
 
 @compiled
@@ -524,19 +475,11 @@ def start(variant: str = "") -> Any:
 
 def parse_move(position: Any, text: str) -> int:
     """Read a cell such as ``a1``."""
-    match = re.fullmatch("([a-z])([0-9]{1,2})", text.lower())
-    if not match:
-        raise PositionError(f"{quoted(text)} is not a cell; cells are written as in a1")
-    column, row = ord(match[1]) - ord("a"), position.HEIGHT - int(match[2])
-    if not (column < position.WIDTH and 0 <= row < position.HEIGHT):
+    column, row = read_cell(text)
+    if not (column < position.WIDTH and 1 <= row <= position.HEIGHT):
         last = f"{COLUMNS[position.WIDTH - 1]}{position.HEIGHT}"
         raise PositionError(f"{text} is not on the board, whose cells are a1..{last}")
-    if outcome(position)[0]:
-        raise PositionError(f"{text} is played after the game is over")
-    move = position.WIDTH * row + column
-    if not free_cells(position) >> move & 1:
-        raise PositionError(f"there is a stone on {text} already")
-    return move
+    return require_free(position, position.WIDTH * (position.HEIGHT - row) + column, text)
 
 
 def move_text(position: Any, move: int) -> str:
@@ -544,14 +487,7 @@ def move_text(position: Any, move: int) -> str:
 
 
 def from_cells(contents: list[int], mover: str, start: Any) -> Any:
-    first, second = (sum(1 << n for n, c in enumerate(contents) if c == m) for m in (1, 2))
-    more = popcount(first) - popcount(second)
-    if more not in (0, 1):
-        raise PositionError(
-            f"{popcount(first)} x and {popcount(second)} o: x begins, so there are as many x as o "
-            f"or one more"
-        )
-    mine, theirs = (second, first) if more else (first, second)
+    mine, theirs, more = stones_of(contents, range(start.AREA))
     if has_line(start, mine):
         raise PositionError(
             f"{'xo'[more]} is to move but has {start.LENGTH} in a row already: "

@@ -46,9 +46,14 @@ from cutnode import (
     quoted,
     without_lowest,
 )
-from cutnode.contract.bits import random_index
+from cutnode.contract.boards import write
 from cutnode.contract.cells import STONES, Points
 from cutnode.contract.simd import broadcast, load_words, union, words_of
+from cutnode.contract.stones import cell as cell
+from cutnode.contract.stones import free_cells, images, require_free, stones_of
+from cutnode.contract.stones import moves as moves
+from cutnode.contract.stones import plies_left as plies_left
+from cutnode.contract.stones import random_move as random_move
 
 DECISIVE = True
 VALUE_LIMIT = 1
@@ -100,8 +105,8 @@ def symmetries() -> list[list[int]]:
         for turned in itertools.product((False, True), repeat=3):
             for places in alike:
                 cells = []
-                for cell in itertools.product(range(4), repeat=3):
-                    to = [places[cell[axis]] for axis in axes]
+                for at in itertools.product(range(4), repeat=3):
+                    to = [places[at[axis]] for axis in axes]
                     row, layer, column = (
                         3 - t if r else t for t, r in zip(to, turned, strict=True)
                     )
@@ -126,42 +131,11 @@ class Position(Stones):
 
     __slots__ = ()
 
+    BOARDS, WORDS = 2, 1
+    BOARD, NONE = FULL, Bits(0)
     MAX_MOVES = MAX_PLIES = 64
     IMAGES = np.array(SYMMETRIES, np.int16).ravel()
     ORIGINALS = np.array(INVERSES, np.int16).ravel()
-
-
-@compiled
-def cell(position, index):
-    """Return 0 for an empty cell, 1 for a stone of the first player, 2 for one of the second."""
-    place, mine, theirs = Bits(1) << Bits(index), position.mine, position.theirs
-    if not (mine | theirs) & place:
-        return 0
-    return 1 + (popcount(mine | theirs) + (theirs & place == place)) % 2
-
-
-@compiled
-def free_cells(position):
-    return FULL & ~(position.mine | position.theirs)
-
-
-@compiled
-def moves(position, buffer, at):
-    return write(free_cells(position), buffer, at)
-
-
-@compiled
-def write(cells, buffer, at):
-    while cells:
-        buffer[at] = lowest_index(cells)
-        cells = without_lowest(cells)
-        at += 1
-    return at
-
-
-@compiled
-def random_move(position, word):
-    return random_index(free_cells(position), word)
 
 
 @compiled
@@ -354,7 +328,7 @@ def candidates(position, buffer, at):
     mine, theirs, empty = position.mine, position.theirs, free_cells(position)
     threats = winning_cells(theirs, empty)
     cells = threats if threats else answers(mine, theirs, empty)
-    return write(cells if cells else empty, buffer, at)
+    return write(position, cells if cells else empty, buffer, at)
 
 
 @compiled
@@ -365,11 +339,6 @@ def forced(position):
     """
     threats = winning_cells(position.theirs, free_cells(position))
     return lowest_index(threats) if threats else NO_MOVE
-
-
-@compiled
-def plies_left(position):
-    return popcount(free_cells(position))
 
 
 # Heuristics for searches that stop before the end of the game
@@ -410,7 +379,7 @@ def noisy(position, buffer, at):
     mine, theirs, empty = position.mine, position.theirs, free_cells(position)
     lines = winning_cells(mine, empty) | winning_cells(theirs, empty)
     fours, _ = four_cells(mine, empty)
-    return write(lines if lines else fours, buffer, at)
+    return write(position, lines if lines else fours, buffer, at)
 
 
 @compiled
@@ -419,16 +388,6 @@ def check(position):
 
 
 # Equivalent positions
-
-
-@compiled(inline=False)
-def images(position, cells, symmetry):
-    found = Bits(0)
-    while cells:
-        place = int(position.IMAGES[64 * symmetry + lowest_index(cells)])
-        found |= Bits(1) << Bits(place)
-        cells = without_lowest(cells)
-    return found
 
 
 @compiled
@@ -464,13 +423,8 @@ def parse_move(position: Position, text: str) -> int:
         raise PositionError(
             f"{quoted(text)} is not a cell; cells are a layer, a row and a column, 111 to 444"
         )
-    if outcome(position)[0]:
-        raise PositionError(f"{text} is played after the game is over")
     layer, row, column = (int(digit) - 1 for digit in text)
-    move = 16 * row + 4 * layer + column
-    if not free_cells(position) >> move & 1:
-        raise PositionError(f"there is a stone on {text} already")
-    return move
+    return require_free(position, 16 * row + 4 * layer + column, text)
 
 
 def move_text(position: Position, move: int) -> str:
@@ -478,14 +432,7 @@ def move_text(position: Position, move: int) -> str:
 
 
 def from_cells(contents: list[int], mover: str, start: Position) -> Position:
-    first, second = (Bits(sum(1 << n for n, c in enumerate(contents) if c == m)) for m in (1, 2))
-    more = popcount(first) - popcount(second)
-    if more not in (0, 1):
-        raise PositionError(
-            f"{popcount(first)} x and {popcount(second)} o: x begins, so there are as many x as o "
-            f"or one more"
-        )
-    position = Position(second, first) if more else Position(first, second)
-    if has_line(position.mine):
+    mine, theirs, more = stones_of(contents, range(64))
+    if has_line(Bits(mine)):
         raise PositionError(f"{'xo'[more]} is to move but has four in a row already")
-    return position
+    return Position(Bits(mine), Bits(theirs))

@@ -51,7 +51,6 @@ from cutnode.contract.boards import (
     constant,
     fields,
     key_of_stones,
-    random_cell,
     random_cells,
     remade,
     scratch,
@@ -61,6 +60,11 @@ from cutnode.contract.boards import (
     write,
 )
 from cutnode.contract.cells import STONES, Hexagons
+from cutnode.contract.stones import canonical as canonical
+from cutnode.contract.stones import free_cells, read_cell, require_free, stone_on, stones_of
+from cutnode.contract.stones import moves as moves
+from cutnode.contract.stones import plies_left as plies_left
+from cutnode.contract.stones import random_move as random_move
 from cutnode.contract.variants import variants
 from cutnode.games.hex.cells import chain, neighbours
 from cutnode.games.hex.connections import over_bridge, two_of
@@ -69,8 +73,6 @@ DECISIVE = True
 VALUE_LIMIT = 1
 UNIT = 100
 COLUMNS = "abcdefghijklmnopqrs"
-EARLY = 8
-"""With at most this many stones a position is compared with its images."""
 
 
 @functools.cache
@@ -81,15 +83,7 @@ def stones(words: int) -> Any:
 
 @compiled
 def cell(position, index):
-    """Return 0 for an empty cell, 1 for a stone of the first player, 2 for one of the second."""
-    place, mine, theirs = (
-        single(position, position.BITS[index]),
-        board(position, 0),
-        board(position, 1),
-    )
-    if not (mine | theirs) & place:
-        return 0
-    return 1 + (popcount(mine | theirs) + (theirs & place == place)) % 2
+    return stone_on(position, single(position, position.BITS[index]))
 
 
 @compiled
@@ -102,21 +96,6 @@ def place_of(position, bit):
     """Return the row and the column of a cell, from 0."""
     row = bit // position.SIDE
     return row, bit % position.SIDE + row + 1 - position.SIDE
-
-
-@compiled
-def free_cells(position):
-    return position.BOARD & ~(board(position, 0) | board(position, 1))
-
-
-@compiled
-def moves(position, buffer, at):
-    return write(position, free_cells(position), buffer, at)
-
-
-@compiled
-def random_move(position, word):
-    return random_cell(position, free_cells(position), word)
 
 
 @compiled
@@ -236,11 +215,6 @@ def forced(position):
     return lowest_index(threats) if threats else NO_MOVE
 
 
-@compiled
-def plies_left(position):
-    return popcount(free_cells(position))
-
-
 # Heuristics for searches that stop before the end of the game
 
 
@@ -292,30 +266,6 @@ def image(position, place, symmetry):
     for _ in range(symmetry >> 1):
         row, column = position.SIDE - 1 - column, row - column
     return bit_of(position, row, column)
-
-
-@compiled(inline=False)
-def images(position, cells, symmetry):
-    found = position.NONE
-    while cells:
-        found |= single(position, image(position, lowest_index(cells), symmetry))
-        cells = without_lowest(cells)
-    return found
-
-
-@compiled
-def canonical(position):
-    """Return the smallest key of all images with few stones; later, images are hardly met."""
-    mine, theirs = board(position, 0), board(position, 1)
-    least, found = key_of_stones(position, mine, theirs), 0
-    if popcount(mine | theirs) <= EARLY:
-        for symmetry in range(1, 6):
-            other = key_of_stones(
-                position, images(position, mine, symmetry), images(position, theirs, symmetry)
-            )
-            if other < least:
-                least, found = other, symmetry
-    return least, found
 
 
 @compiled
@@ -378,6 +328,7 @@ def triangle(side: int) -> dict[str, Any]:
         "RIGHT": right,
         "BOTTOM": bottom,
         "SIDES": (left, right, bottom),
+        "SYMMETRIES": 6,
         "WORDS": words,
         "VARIANT": f"{side}",
         "CELLS": Hexagons(
@@ -412,19 +363,11 @@ def start(variant: str = "") -> Any:
 
 def parse_move(position: Any, text: str) -> int:
     """Read a cell such as ``a1``."""
-    match = re.fullmatch("([a-z])([0-9]{1,2})", text.lower())
-    if not match:
-        raise PositionError(f"{quoted(text)} is not a cell; cells are written as in a1")
-    column, row = ord(match[1]) - ord("a"), int(match[2]) - 1
-    if not column <= row < position.SIDE:
+    column, row = read_cell(text)
+    if not column < row <= position.SIDE:
         corners = f"a1, a{position.SIDE} and {COLUMNS[position.SIDE - 1]}{position.SIDE}"
         raise PositionError(f"{text} is not on the board, whose corners are {corners}")
-    if outcome(position)[0]:
-        raise PositionError(f"{text} is played after the game is over")
-    move = bit_of(position, row, column)
-    if not free_cells(position) >> move & 1:
-        raise PositionError(f"there is a stone on {text} already")
-    return move
+    return require_free(position, bit_of(position, row - 1, column), text)
 
 
 def move_text(position: Any, move: int) -> str:
@@ -433,17 +376,7 @@ def move_text(position: Any, move: int) -> str:
 
 
 def from_cells(contents: list[int], mover: str, start: Any) -> Any:
-    first, second = (
-        sum(1 << bit for bit, c in zip(start.BITS, contents, strict=True) if c == player)
-        for player in (1, 2)
-    )
-    more = popcount(first) - popcount(second)
-    if more not in (0, 1):
-        raise PositionError(
-            f"{popcount(first)} x and {popcount(second)} o: x begins, so there are as many x as o "
-            f"or one more"
-        )
-    mine, theirs = (second, first) if more else (first, second)
+    mine, theirs, more = stones_of(contents, start.BITS)
     if joins_sides(start, mine):
         raise PositionError(
             f"{'xo'[more]} is to move but has joined the sides already: "

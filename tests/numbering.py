@@ -138,6 +138,12 @@ def leads_to(position, number, wanted, buffer, start):
     return False
 
 
+def assert_no_faults_in_layers(example: Any, most: int) -> None:
+    """Assert the same of some *most* evenly spaced indices of each layer."""
+    for number, size in enumerate(map(int, sizes(type(example)))):
+        assert_no_faults(example, number, range(0, size, 1 + size // most))
+
+
 def assert_no_faults(example: Any, number: int, indices: Any) -> int:
     """Assert that compiled moves and retreats are inverse; return the number of positions seen."""
     count_faults.specialise(type(example))

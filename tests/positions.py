@@ -9,7 +9,20 @@ from hypothesis import strategies as st
 
 from cutnode import legal_moves, load_game
 from cutnode.contract.notation import notation_of
-from cutnode.contract.verbs import chance, chance_outcome, moves_again, order, outcome, play
+from cutnode.contract.verbs import (
+    NO_MOVE,
+    bounds,
+    candidates,
+    canonical,
+    chance,
+    chance_outcome,
+    forced,
+    key,
+    moves_again,
+    order,
+    outcome,
+    play,
+)
 
 GAME = load_game("connect4")
 EMPTY = GAME.start()
@@ -46,6 +59,12 @@ VARIANTS = {
 
 LONGEST = 150
 """The number of plies after which a random game is left unfinished."""
+
+
+def texts_of(name):
+    """Return ``parse_position``, ``position_text`` and ``start`` of a shipped game."""
+    texts = load_game(name).notation
+    return texts.parse_position, texts.position_text, texts.start
 
 
 def following(position):
@@ -92,6 +111,39 @@ def final_value(position):
         final_value(child) if moves_again(position, child) else -final_value(child)
         for child in following(position)
     )
+
+
+def all_positions(start):
+    """Return the sets of positions that can be reached from one, by the number of moves."""
+    found = [{start}]
+    while found[-1]:
+        found.append({play(p, move) for p in found[-1] for move in legal_moves(p)})
+    return found
+
+
+def values_as_claimed(start):
+    """Return the values of all positions that can be reached from one, by the rules alone.
+
+    The players must move alternately, and no position may come back.  Assert the claims of bounds,
+    candidates, forced, key and canonical about each.
+    """
+    values, classes, keys = {}, {}, {}
+    for layer in reversed(all_positions(start)):
+        for position in layer - values.keys():
+            over, value = outcome(position)
+            children = {move: play(position, move) for move in legal_moves(position)}
+            if not over:
+                value = max(-values[child] for child in children.values())
+            values[position] = value
+            lower, upper = bounds(position, -1, 1)
+            assert lower <= value <= upper
+            assert keys.setdefault(key(position), position) == position
+            assert classes.setdefault(canonical(position)[0], value) == value
+            if lower < upper:
+                good = moves_by(candidates, position)
+                assert max(-values[children[move]] for move in good) == value
+                assert forced(position) == NO_MOVE or [forced(position)] == good
+    return values
 
 
 def moves_by(verb, position):

@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 
+from nim import nim
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from cutnode.compiler.progress import Progress
@@ -28,30 +29,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium"),
 ]
-
-NIM = '''"""Nim with one heap: take 1 to 3, who takes the last wins."""
-
-from typing import NamedTuple
-
-
-class Position(NamedTuple):
-    left: int = 6
-
-
-def moves(position, buffer, at):
-    for count in range(1, min(position.left, 3) + 1):
-        buffer[at] = count
-        at += 1
-    return at
-
-
-def play(position, move):
-    return Position(position.left - move)
-
-
-def outcome(position):
-    return position.left == 0, -1 if position.left == 0 else 0
-'''
 
 PATIENCE = 90_000
 """The milliseconds to wait for anything: games compile meanwhile, even on busy machines."""
@@ -82,7 +59,7 @@ def serving(games: tuple[str, ...], port: int = 0) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     file = tmp_path_factory.mktemp("games") / "nim_of_a_user.py"
-    file.write_text(NIM)
+    file.write_text('"""Nim with one heap."""\n' + nim(heap=6))
     with serving((str(file),)) as url:
         yield url
 

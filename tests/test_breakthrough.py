@@ -8,7 +8,7 @@ import itertools
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
-from positions import moves_by, order_scores, reached
+from positions import moves_by, order_scores, reached, texts_of, values_as_claimed
 
 from cutnode import legal_moves, load_game, search, solve
 from cutnode.compiler.jit import jit_enabled
@@ -16,11 +16,9 @@ from cutnode.contract.verbs import (
     NO_MOVE,
     bounds,
     candidates,
-    canonical,
     evaluate,
     extension,
     forced,
-    key,
     noisy,
     outcome,
     play,
@@ -32,9 +30,7 @@ from cutnode.games.breakthrough import (
 )
 from cutnode.games.breakthrough.fights import fights
 
-NOTATION = load_game("breakthrough").notation
-parse_position, position_text = NOTATION.parse_position, NOTATION.position_text
-start = NOTATION.start
+parse_position, position_text, start = texts_of("breakthrough")
 
 BOARDS = rows(FOLDER / "breakthrough_boards.txt")
 
@@ -95,35 +91,12 @@ def line_end(position, line):
     return position
 
 
-def layers(variant):
-    """Return all reachable positions of a board, by the number of moves."""
-    found = [{start(variant)}]
-    while found[-1]:
-        found.append({play(p, move) for p in found[-1] for move in legal_moves(p)})
-    return found
-
-
 @pytest.mark.parametrize(
     "variant", ["2x5", *(pytest.param(v, marks=pytest.mark.slow) for v in ("2x6", "3x4"))]
 )
 def test_all_positions(variant):
     """The claims of bounds, candidates and similar verbs about all positions of a small board."""
-    values, classes, keys = {}, {}, {}
-    for layer in reversed(layers(variant)):
-        for position in layer - values.keys():
-            over, value = outcome(position)
-            children = {move: play(position, move) for move in legal_moves(position)}
-            if not over:
-                value = max(-values[child] for child in children.values())
-            values[position] = value
-            lower, upper = bounds(position, -1, 1)
-            assert lower <= value <= upper
-            assert keys.setdefault(key(position), position) == position
-            assert classes.setdefault(canonical(position)[0], value) == value
-            if lower < upper:
-                good = moves_by(candidates, position)
-                assert max(-values[children[move]] for move in good) == value
-                assert forced(position) == NO_MOVE or [forced(position)] == good
+    values = values_as_claimed(start(variant))
     assert values[start(variant)] == {v: int(winner) for v, winner, _ in BOARDS}[variant]
 
 

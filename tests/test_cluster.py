@@ -319,7 +319,7 @@ def test_bad_input_is_refused(client, monkeypatch):
     for wrong, options, reason in (
         (client, {"plies": 0}, "plies must be at least 1, got 0"),
         (client, {"plies": 2, "questions": 0}, "questions must be at least 1, got 0"),
-        (client, {"plies": 2, "table": 0}, "table must be at least 1 MiB, got 0"),
+        (client, {"plies": 2, "table": 0}, "the size of a table in MiB must be at least 1, got 0"),
         ("tcp://127.0.0.1:1", {"plies": 2}, "a synchronous distributed.Client, got 'tcp"),
     ):
         with pytest.raises(CutnodeError, match=reason):

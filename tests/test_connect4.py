@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from data import FOLDER, SETS, rows
 from hypothesis import given
-from positions import reached
+from positions import reached, texts_of
 
 from cutnode import Bits, Table, legal_moves, load_game, solve, solve_many
 from cutnode.compiler.jit import jit_enabled
@@ -24,9 +24,7 @@ from cutnode.contract.verbs import (
 )
 from cutnode.games.connect4 import describe
 
-NOTATION = load_game("connect4").notation
-parse_position, position_text = NOTATION.parse_position, NOTATION.position_text
-start = NOTATION.start
+parse_position, position_text, start = texts_of("connect4")
 
 MIRRORED = str.maketrans("1234567", "7654321")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
-from positions import final_value, reached
+from positions import final_value, reached, texts_of
 
 from cutnode import Bits, legal_moves, load_game, solve
 from cutnode.compiler.jit import jit_enabled
@@ -17,12 +17,7 @@ from cutnode.contract.boards import reversed_bits
 from cutnode.contract.verbs import bounds, canonical, canonical_move, key, outcome, play, plies_left
 from cutnode.games.domineering import MOST_PREFERRED, dominoes, move_text, upside_down
 
-NOTATION = load_game("domineering").notation
-parse_position, position_text, start = (
-    NOTATION.parse_position,
-    NOTATION.position_text,
-    NOTATION.start,
-)
+parse_position, position_text, start = texts_of("domineering")
 
 CLASSES = {"N": (1, 1), "P": (-1, -1), "V": (1, -1), "H": (-1, 1)}
 """The value of moving first, for Vertical and for Horizontal."""

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
-from numbering import assert_no_faults
+from numbering import assert_no_faults_in_layers
 from positions import moves_by, order_scores, random_positions, reached
 
 from cutnode import PositionError, legal_moves, load_game
@@ -296,9 +296,7 @@ def test_steps_taken_back(variant, name):
     [pytest.param(size, marks=[pytest.mark.long] * (size != "8x8")) for size in SIZES],
 )
 def test_some_positions_of_all_layers(variant):
-    example = start(variant)
-    for number, size in enumerate(map(int, example.LAYER_SIZES)):
-        assert_no_faults(example, number, range(0, size, 1 + size // 20_000))
+    assert_no_faults_in_layers(start(variant), 20_000)
 
 
 # Estimates

@@ -362,7 +362,7 @@ def test_invalid_engines(options, message):
         ({"soft_seconds": float("inf")}, "must be positive"),
         ({"depth": "3"}, "a depth must be a whole number, got '3'"),
         ({"depth": 2.5}, "a depth must be a whole number, got 2.5"),
-        ({"nodes": 1e6}, "a node limit must be a whole number"),
+        ({"nodes": 1e6}, "nodes must be a whole number"),
         ({"depth": 1, "lines": True}, "a number of lines must be a whole number"),
         ({"depth": 1, "stop": 7}, "stop must be a threading.Event"),
         ({"soft_seconds": -1.0}, "must be positive"),

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
-from positions import moves_by, reached
+from positions import moves_by, reached, texts_of
 
 from cutnode import Table, legal_moves, load_game, solve
 from cutnode.compiler.jit import jit_enabled
@@ -28,12 +28,7 @@ from cutnode.games.hex import filled, move_text, parse_move
 from cutnode.games.hex.cells import beside, chain, neighbours, twice_beside
 from cutnode.games.hex.filling import dead
 
-NOTATION = load_game("hex").notation
-parse_position, position_text, start = (
-    NOTATION.parse_position,
-    NOTATION.position_text,
-    NOTATION.start,
-)
+parse_position, position_text, start = texts_of("hex")
 
 OPENINGS = {variant: text.split("/") for variant, text in rows(FOLDER / "hex_openings.txt")}
 PUZZLES = rows(FOLDER / "hex_puzzles.txt", 4)

@@ -360,8 +360,8 @@ def test_it_can_be_drawn(study):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"iterations": 0}, "a number of iterations must be at least 1, got 0"),
-        ({"pairs": -1}, "a number of pairs must be at least 0, got -1"),
+        ({"iterations": 0}, "iterations must be at least 1, got 0"),
+        ({"pairs": -1}, "pairs must be at least 0, got -1"),
         ({"least_elo": 0.0}, "least_elo must be positive and finite, got 0"),
         ({"workers": 0}, "workers must be 1..256, got 0"),
         ({"by": "luck"}, "tuning is by moves or games, got 'luck'"),

@@ -390,7 +390,7 @@ def test_command_prints_json_and_reads_openings(tmp_path):
     ("args", "reason"),
     [
         (("random", "magic"), "there is no setting 'magic'"),
-        (("random", "random", "--elo0", 1), "--elo0 and --elo1 need each other"),
+        (("random", "random", "--elo0", 1), "an SPRT needs both elo0 and elo1"),
         (("random", "random", "--elo0", 1, "--elo1", 0), "elo0 must be less than elo1"),
         (("random", "random", "--elo0", 0, "--elo1", 1e9), "-2000<=x<=2000"),
         (("random", "random", "--elo0", "nan", "--elo1", 9), "nan is not a finite number"),

@@ -5,32 +5,24 @@ from __future__ import annotations
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
-from positions import moves_by, reached
+from positions import moves_by, reached, texts_of, values_as_claimed
 
 from cutnode import legal_moves, load_game, solve
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import (
-    NO_MOVE,
     bounds,
     candidates,
     canonical,
     canonical_move,
     evaluate,
     forced,
-    key,
     noisy,
     original_move,
     outcome,
-    play,
 )
 from cutnode.games.mnk import move_text
 
-NOTATION = load_game("mnk").notation
-parse_position, position_text, start = (
-    NOTATION.parse_position,
-    NOTATION.position_text,
-    NOTATION.start,
-)
+parse_position, position_text, start = texts_of("mnk")
 
 BOARDS = {variant: int(value) for variant, value in rows(FOLDER / "mnk.txt")}
 QUICK = ("1x1x1", "2x2x2", "3x2x2", "3x3x2", "4x3x3", "5x3x3", "3x4x3", "4x4x3", "3x3x3")
@@ -59,32 +51,10 @@ def test_boards(variant):
     assert solve(start(variant)).value == BOARDS[variant]
 
 
-def positions_of(variant):
-    """Return all reachable positions, the later ones first."""
-    layers = [{start(variant)}]
-    while layers[-1]:
-        layers.append({play(p, move) for p in layers[-1] for move in legal_moves(p)})
-    return [position for layer in reversed(layers) for position in layer]
-
-
 @pytest.mark.parametrize("variant", ["3x3x3", "3x2x2", "5x2x3", "6x1x3"])
 def test_all_positions(variant):
     """The claims of bounds, candidates and similar verbs about all positions of a small board."""
-    values, classes, keys = {}, {}, {}
-    for position in positions_of(variant):
-        over, value = outcome(position)
-        children = {move: play(position, move) for move in legal_moves(position)}
-        if not over:
-            value = max(-values[child] for child in children.values())
-        values[position] = value
-        lower, upper = bounds(position, -1, 1)
-        assert lower <= value <= upper
-        assert keys.setdefault(key(position), position) == position
-        assert classes.setdefault(canonical(position)[0], value) == value
-        if lower < upper:
-            good = moves_by(candidates, position)
-            assert max(-values[children[move]] for move in good) == value
-            assert forced(position) == NO_MOVE or [forced(position)] == good
+    values = values_as_claimed(start(variant))
     assert values[start(variant)] == {"3x3x3": 0, "3x2x2": 1, "5x2x3": 0, "6x1x3": 0}[variant]
 
 

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 from data import FOLDER, rows
 from hypothesis import given
-from numbering import assert_no_faults
-from positions import moves_by, order_scores, random_positions, reached
+from numbering import assert_no_faults_in_layers
+from positions import moves_by, order_scores, random_positions, reached, texts_of
 
-from cutnode import Bits, legal_moves, load_game
+from cutnode import Bits, legal_moves
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import (
@@ -36,8 +36,7 @@ from cutnode.games import morris
 from cutnode.games.morris import evaluate_material, move_text, parse_move, start
 from cutnode.games.morris.board import SYMMETRIES, image
 
-NOTATION = load_game("morris").notation
-parse, text_of = NOTATION.parse_position, NOTATION.position_text
+parse, text_of, _ = texts_of("morris")
 
 FACTS = {(variant, what): value for variant, what, value in rows(FOLDER / "morris.txt")}
 
@@ -347,9 +346,7 @@ def test_moves_taken_back(variant, name):
     "variant", ["six", *(pytest.param(name, marks=pytest.mark.long) for name in ("nine", "lasker"))]
 )
 def test_some_positions_of_all_layers(variant):
-    example = start(variant)
-    for number, size in enumerate(map(int, example.LAYER_SIZES)):
-        assert_no_faults(example, number, range(0, size, 1 + size // 1000))
+    assert_no_faults_in_layers(start(variant), 1000)
 
 
 # Estimates

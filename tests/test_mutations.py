@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 from commands import run_cutnode
+from nim import nim
 
 from cutnode import ContractError, analyse, load_game, minimax, perft, search, solve
 from cutnode.cli import watchdog
@@ -14,27 +15,6 @@ from cutnode.conformance.sample import Sample
 from cutnode.conformance.suspicions import CONSTANTS
 from cutnode.contract import verbs
 from cutnode.contract.verbs import play
-
-NIM = """
-from typing import NamedTuple
-
-MAX_MOVES = 3
-
-class Position(NamedTuple):
-    left: int = 10
-
-def moves(position, buffer, at):
-    for count in range(1, min(position.left, 3) + 1):
-        buffer[at] = count
-        at += 1
-    return at
-
-def play(position, move):
-    return Position(position.left - move)
-
-def outcome(position):
-    return position.left == 0, -1 if position.left == 0 else 0
-"""
 
 BOARD = """
 from cutnode.contract.cells import Grid
@@ -279,7 +259,7 @@ MAX_PLIES = 40
 """
 
 GAMES = {
-    "nim": NIM,
+    "nim": nim(),
     "board": BOARD,
     "clobber": CLOBBER,
     "rows": ROWS,

@@ -1,6 +1,7 @@
 """A game with rules alone has texts, a first position and a key, by the contract's defaults."""
 
 import pytest
+from nim import nim
 from toys import bare
 
 from cutnode import GameError, PositionError, load_game, perft, solve
@@ -9,25 +10,6 @@ from cutnode.conformance import check
 from cutnode.contract.default_keys import key_of_fields
 from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.positions import coerce
-
-RULES = """
-from typing import NamedTuple
-
-class Position(NamedTuple):
-    left: int{default}
-
-def moves(position, buffer, at):
-    for count in range(1, min(position.left, 2) + 1):
-        buffer[at] = count
-        at += 1
-    return at
-
-def play(position, move):
-    return Position(position.left - move)
-
-def outcome(position):
-    return position.left == 0, -1 if position.left == 0 else 0
-"""
 
 
 def written(tmp_path, name, source):
@@ -75,7 +57,7 @@ def test_no_variants():
 
 
 def test_plain_rules_alone(tmp_path):
-    game = load_game(written(tmp_path, "bare_plain", RULES.format(default=" = 7")))
+    game = load_game(written(tmp_path, "bare_plain", nim(heap=7, most=2)))
     assert solve(game.start()).value == 1
     assert game.parse("left=3") == game.parse("2 2")
     assert check(game) == []
@@ -83,14 +65,12 @@ def test_plain_rules_alone(tmp_path):
 
 def test_fields_without_defaults(tmp_path):
     with pytest.raises(GameError, match=r"give left of \w+ a default, or define start\(variant\)"):
-        load_game(written(tmp_path, "bare_start", RULES.format(default="")))
+        load_game(written(tmp_path, "bare_start", nim(heap=None, most=2)))
 
 
 def test_missing_rules(tmp_path):
     with pytest.raises(GameError, match="it does not define outcome"):
-        load_game(
-            written(tmp_path, "bare_rules", RULES.format(default="=7").partition("def out")[0])
-        )
+        load_game(written(tmp_path, "bare_rules", nim(heap=7, most=2).partition("def out")[0]))
 
 
 class Small(bare.NamedTuple):
@@ -142,5 +122,5 @@ def test_small_fields_stand_side_by_side():
 
 def test_start_is_no_text(tmp_path):
     own = "\n\ndef parse_position(text, variant=''):\n    return Position(left=int(text))\n"
-    game = load_game(written(tmp_path, "bare_parsing", RULES.format(default=" = 7") + own))
+    game = load_game(written(tmp_path, "bare_parsing", nim(heap=7, most=2) + own))
     assert game.parse("") == game.parse(" ") == game.start() != game.parse("3")

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numba
 import pytest
-from commands import FROM_HERE
+from commands import printed_by
 from marks import compiled_only
 from numba.core.errors import TypingError
 
@@ -60,15 +56,6 @@ def test_code_of_others_compiles_as_before():
 @pytest.mark.slow
 @compiled_only
 def test_results_are_the_same_without_them():
-    found = {
-        switch: subprocess.run(
-            [sys.executable, "-c", NODES],
-            env=os.environ | FROM_HERE | {"CUTNODE_PLAIN_NUMBA": switch},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-        for switch in ("0", "1")
-    }
+    found = {switch: printed_by(NODES, CUTNODE_PLAIN_NUMBA=switch).split() for switch in ("0", "1")}
     assert found["0"][0] == str(len(APPLIED)) and found["1"][0] == "0"
     assert found["0"][1:] == found["1"][1:]

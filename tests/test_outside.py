@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from commands import run_cutnode
+from commands import printed_by, run_cutnode
 from marks import compiled_only
 from toys.techniques import ideas
 
@@ -388,20 +386,12 @@ def test_an_edited_technique_is_compiled_anew(tmp_path):
         f"searcher = Searcher(game, table=1, techniques=['pvs', {str(file) + ':idea'!r}])\n"
         "print(searcher.search(game.start(), depth=6).nodes)\n"
     )
-    environment = os.environ | {"CUTNODE_CACHE": str(tmp_path / "cache")}
     found, files = [], []
     for factor in (5, 5, -5):
         if not found or factor < 0:
             file.write_text(source.format(factor))
             os.utime(file, (1_000_000_000 + len(found), 1_000_000_000 + len(found)))
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        found.append(int(done.stdout))
+        found.append(int(printed_by(code, CUTNODE_CACHE=str(tmp_path / "cache"))))
         written = (tmp_path / "cache").rglob("*search_node-*.code")
         files.append({path: path.stat().st_mtime_ns for path in written})
     assert found[0] == found[1] != found[2]

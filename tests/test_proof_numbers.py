@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 from marks import compiled_only
+from nim import nim
 from test_solver import end_of
 from toys import circles
 
@@ -126,19 +127,10 @@ def test_values_and_margins_are_those_of_alpha_beta(name, plies):
 
 
 FORCED = """
-from typing import NamedTuple
-
-class Position(NamedTuple):
-    left: int = 17
-
 def moves(position, buffer, at):
-    for count in range(1, 2 if position.left % 4 == 3 else 3):
-        buffer[at] = count
-        at += 1
-    return at
-
-def play(position, move):
-    return Position(position.left - move)
+    buffer[at] = 1
+    buffer[at + 1] = 2
+    return at + (1 if position.left % 4 == 3 else 2)
 
 def outcome(position):
     return position.left < 1, -1
@@ -154,7 +146,7 @@ def order(position, move, child):
 
 def test_order_is_asked_of_the_position_before_forced_replies(tmp_path):
     path = tmp_path / "forced_replies.py"
-    path.write_text(FORCED)
+    path.write_text(nim(heap=17, most=2) + FORCED)
     start = load_game(str(path)).start()
     assert solve(start, engine="pn").value == solve(start).value == -1
 

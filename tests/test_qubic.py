@@ -7,9 +7,9 @@ import itertools
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from positions import moves_by, reached
+from positions import moves_by, reached, texts_of
 
-from cutnode import Bits, legal_moves, load_game, solve
+from cutnode import Bits, legal_moves, solve
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import (
     NO_MOVE,
@@ -35,8 +35,7 @@ from cutnode.games.qubic import (
     winning_fours,
 )
 
-NOTATION = load_game("qubic").notation
-parse_position, position_text = NOTATION.parse_position, NOTATION.position_text
+parse_position, position_text, _ = texts_of("qubic")
 
 
 def all_lines():

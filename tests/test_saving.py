@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import FROM_HERE
+from commands import FROM_HERE, printed_by
 from hypothesis import given
 from hypothesis import strategies as st
 from marks import compiled_only
@@ -200,11 +200,7 @@ except ValueError as error:
 """
 
     def run(what: str) -> str:
-        environment = os.environ | FROM_HERE | {"NUMBA_DISABLE_JIT": "1"}
-        command = [sys.executable, "-c", code, what]
-        return subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-        ).stdout.strip()
+        return printed_by(code, what, folder=tmp_path, NUMBA_DISABLE_JIT="1").strip()
 
     assert run("save") == "loaded"
     assert run("none") == (

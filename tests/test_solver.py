@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import FROM_HERE
+from commands import FROM_HERE, printed_by
 from data import SETS, rows
 from marks import compiled_only
 from positions import GAME, LATE, SEARCHED
@@ -225,16 +225,9 @@ def test_plain_python_visits_the_same_nodes():
         "    solve(load_game('tictactoe').parse('5')).nodes,\n"
         "    search(game.start(), depth=4).nodes, search(game.start(), depth=3, exact=True).nodes)"
     )
-    environment = os.environ | FROM_HERE | {"NUMBA_DISABLE_JIT": "1"}
-    plain = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    plain = printed_by(program, NUMBA_DISABLE_JIT="1")
     corner = solve(load_game("tictactoe").parse("5"))
-    assert list(map(int, plain.stdout.split())) == [
+    assert list(map(int, plain.split())) == [
         solve(SEARCHED).nodes,
         solve(LATE).nodes,
         corner.nodes,

@@ -11,6 +11,7 @@ from commands import run_cutnode
 import cutnode
 from cutnode import CutnodeError, load_game
 from cutnode.search.options import SearchOptions
+from cutnode.search.record import position_of_game
 from cutnode.search.trials import ENOUGH_LEAD, AutoSearcher, Trial
 
 PLAIN = load_game("tictactoe", plain=True)
@@ -49,7 +50,7 @@ def test_finished_game_needs_no_trial():
 
 def test_games_are_played_with_both_sides_and_counted():
     trial = trial_of(PLAIN, 40.0)
-    position = trial._opening(1)
+    position = position_of_game(trial.position, 1, trial.random)
     assert len(cutnode.legal_moves(position)) == 8
     trial._play_pair(position)
     assert trial.games == 2

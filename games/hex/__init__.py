@@ -31,14 +31,12 @@ from cutnode import (
     compiled,
     mix,
     popcount,
-    quoted,
     without_lowest,
 )
 from cutnode.contract.boards import (
     board,
     constant,
     fields,
-    random_cell,
     random_cells,
     remade,
     reversed_bits,
@@ -47,6 +45,10 @@ from cutnode.contract.boards import (
     write,
 )
 from cutnode.contract.cells import STONES, Hexagons
+from cutnode.contract.stones import free_cells, read_cell, require_free
+from cutnode.contract.stones import moves as moves
+from cutnode.contract.stones import plies_left as plies_left
+from cutnode.contract.stones import random_move as random_move
 from cutnode.contract.variants import board_size, variants
 from cutnode.games.hex.cells import chain, neighbours, twice_beside
 from cutnode.games.hex.connections import common_carrier
@@ -72,21 +74,6 @@ def cell(position, index):
     if board(position, 0) & place:
         return 1
     return 2 if board(position, 1) & place else 0
-
-
-@compiled
-def free_cells(position):
-    return position.BOARD & ~(board(position, 0) | board(position, 1))
-
-
-@compiled
-def moves(position, buffer, at):
-    return write(position, free_cells(position), buffer, at)
-
-
-@compiled
-def random_move(position, word):
-    return random_cell(position, free_cells(position), word)
 
 
 @compiled
@@ -174,11 +161,6 @@ def candidates(position, buffer, at):
     common = threats(position, first, second, position.second_moves)
     cells = common & ~(first | second)
     return write(position, cells if cells else free_cells(position), buffer, at)
-
-
-@compiled
-def plies_left(position):
-    return popcount(free_cells(position))
 
 
 @compiled(inline=False)
@@ -336,19 +318,11 @@ def mover(position: Any) -> str:
 
 def parse_move(position: Any, text: str) -> int:
     """Read a cell such as ``a1``."""
-    match = re.fullmatch("([a-z])([0-9]{1,2})", text.lower())
-    if not match:
-        raise PositionError(f"{quoted(text)} is not a cell; cells are written as in a1")
-    column, row = ord(match[1]) - ord("a"), int(match[2]) - 1
-    if not (column < position.WIDTH and 0 <= row < position.HEIGHT):
+    column, row = read_cell(text)
+    if not (column < position.WIDTH and 1 <= row <= position.HEIGHT):
         last = f"{COLUMNS[position.WIDTH - 1]}{position.HEIGHT}"
         raise PositionError(f"{text} is not on the board, whose cells are a1..{last}")
-    if outcome(position)[0]:
-        raise PositionError(f"{text} is played after the game is over")
-    move = position.WIDTH * row + column
-    if not free_cells(position) >> move & 1:
-        raise PositionError(f"there is a stone on {text} already")
-    return move
+    return require_free(position, position.WIDTH * (row - 1) + column, text)
 
 
 def move_text(position: Any, move: int) -> str:

@@ -15,7 +15,7 @@ from cutnode.batches.running import JobKeywords, run_batch
 from cutnode.batches.symmetry import keys_of
 from cutnode.contract.derived import most_value
 from cutnode.contract.dispatch import game_constant, game_name, is_plain
-from cutnode.contract.errors import CutnodeError, GameError, require_integer
+from cutnode.contract.errors import GameError, require_at_least
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import contract_violation
 from cutnode.contract.positions import Packed, coerce, words_each
@@ -69,8 +69,7 @@ def build_book(
     only the winner, and therefore also bounds.
     """
     require_keywords("build_book", options, sorted(JobKeywords.__optional_keys__))
-    if require_integer(plies, "a number of plies") < 0:
-        raise CutnodeError(f"plies must be at least 0, got {plies}")
+    require_at_least(plies, 0, "plies")
     cls = class_of(game)
     require_batches(cls)
     first = coerce(given_position(game if start is None else start))

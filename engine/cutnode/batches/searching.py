@@ -25,13 +25,7 @@ from cutnode.contract.positions import as_words, class_of_all, coerce, words_eac
 from cutnode.contract.stop import CALLED, MOVES, RUNNING, VALUE
 from cutnode.contract.verbs import NO_MOVE
 from cutnode.kernels.aspiration import iteration_depths
-from cutnode.kernels.batch_search import (
-    CONTROL,
-    EXPECTED,
-    FOUND,
-    search_batch,
-    search_chance_batch,
-)
+from cutnode.kernels.batch_search import CONTROL, result_dtype, search_batch
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.evaluation import AnyEvaluation
 from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits, is_stopped, run
@@ -78,7 +72,7 @@ class BatchSearchTask(KernelLoop):
         searcher.memory["stop"], searcher.memory["before"] = RUNNING, 0
         searcher.memory["node_limit"] = min(limits.nodes or UNLIMITED, UNLIMITED) - 1
         self.words, self.example = words, example
-        self.rows = records(count, EXPECTED if searcher.has_chance else FOUND)
+        self.rows = records(count, result_dtype(searcher.cls))
         self.rows["reason"] = CALLED
         self.rows["move"] = NO_MOVE
         self.clock = Clock(limits.seconds)
@@ -140,9 +134,8 @@ class BatchSearcher:
             else table
         )
         searchers = [Searcher(self.cls, table=Table(part), **options) for _ in range(threads)]
-        self.row = EXPECTED if searchers[0].has_chance else FOUND
-        kernel = search_chance_batch if searchers[0].has_chance else search_batch
-        run = kernel.specialise(self.cls, searchers[0].evaluation, searchers[0].outside)
+        self.row = result_dtype(self.cls)
+        run = search_batch.specialise(self.cls, searchers[0].evaluation, searchers[0].outside)
         self.tasks = [BatchSearchTask(searcher, run) for searcher in searchers]
         self._busy = threading.Lock()
 
@@ -160,9 +153,9 @@ class BatchSearcher:
         cold: bool = False,
         **limits: Unpack[LimitKeywords],
     ) -> Any:
-        """Return the best move and score of each position: an array of :data:`FOUND`.
+        """Return each position's best move and score: an array of ``kernels.batch_search.FOUND``.
 
-        In games of chance scores are floats (:data:`EXPECTED`), and chance nodes have no move.
+        In games of chance scores are floats (``EXPECTED``), and chance nodes have no move.
 
         *positions* are positions of the game, or an array in which they are packed one after the
         other (``cutnode.contract.positions.as_words``).  *depth*, *nodes* and *seconds* limit the

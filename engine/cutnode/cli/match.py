@@ -29,7 +29,6 @@ from cutnode.cli.options import (
 )
 from cutnode.cli.output import json_of_match
 from cutnode.cli.play import PLAYED
-from cutnode.contract.errors import CutnodeError
 from cutnode.playing.elo import Sprt
 from cutnode.runtime.processes import ProcessEndedError
 from cutnode.storage.files import check_file, write_whole
@@ -99,11 +98,7 @@ def match(
     --elo1, the match ends as soon as a sequential test (SPRT) is decided. Games limited by depth
     or nodes are reproducible.
     """
-    sprt = None
-    if elo0 is not None and elo1 is not None:
-        sprt = Sprt(elo0, elo1, alpha, beta)
-    elif elo0 is not None or elo1 is not None:
-        raise CutnodeError("--elo0 and --elo1 need each other")
+    sprt = Sprt.between(elo0, elo1, alpha, beta)
     if record is not None:
         check_file(record)
     loaded, entries = read_positions(game, None, file, [] if options.pop("skip_bad") else None)

@@ -18,7 +18,7 @@ from cutnode.cluster.top import Top
 from cutnode.contract.choices import CLUSTER_POSITIONS
 from cutnode.contract.derived import most_value
 from cutnode.contract.dispatch import game_name, is_plain
-from cutnode.contract.errors import CutnodeError, GameError, require_integer
+from cutnode.contract.errors import GameError, require_at_least
 from cutnode.contract.messages import position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import NO_MOVE, outcome
@@ -127,12 +127,10 @@ def solve_split(
     require_batches(cls)
     if is_plain(cls):
         raise GameError(f"{game_name(cls)} is plain Python: a cluster needs a compiled game")
-    if require_integer(plies, "the plies of a split") < 1:
-        raise CutnodeError(f"plies must be at least 1, got {plies}")
-    if require_integer(table, "the size of a table in MiB") < 1:
-        raise CutnodeError(f"table must be at least 1 MiB, got {table}")
-    if questions is not None and require_integer(questions, "the questions of a task") < 1:
-        raise CutnodeError(f"questions must be at least 1, got {questions}")
+    require_at_least(plies, 1, "plies")
+    require_at_least(table, 1, "the size of a table in MiB")
+    if questions is not None:
+        require_at_least(questions, 1, "questions")
     top = Top(position, plies, most_positions)
     presearched = presearch([position], Table(SCOUTING_MEGABYTES), limits)
     split = Split(top, weak=weak, guess=None if presearched is None else presearched.guesses[0])

@@ -19,7 +19,6 @@ from cutnode.contract.verbs import (
     chance,
     index,
     layer,
-    moves_again,
     outcome,
     play,
     position_at,
@@ -27,6 +26,7 @@ from cutnode.contract.verbs import (
     retreat,
     retreats,
 )
+from cutnode.search.record import wins_at_once
 from cutnode.tablebases.spaces import indexed
 
 NUMBERING = Properties()
@@ -96,7 +96,7 @@ def layers_never_grow(position: Any, sample: Sample) -> Iterator[str]:
             if layer(child) > layer(position):
                 yield f"is {layer(position)}, but a move leads to layer {layer(child)}"
             continue
-        if _wins_at_once(child):
+        if wins_at_once(child):
             continue
         for grandchild in children(child):
             if outcome(grandchild)[0]:
@@ -138,16 +138,6 @@ def retreats_are_the_moves_that_led_here(position: Any, sample: Sample) -> Itera
 def _some(numbers: list[int]) -> list[int]:
     """Return a few of many numbers, since each is compared with as many again."""
     return numbers[:: 1 + len(numbers) // SOME]
-
-
-def _wins_at_once(position: Any) -> bool:
-    """Return whether the mover has a move that wins at once."""
-    for move in [] if chance(position) else legal_moves(position):
-        child = play(position, move)
-        over, value = outcome(child)
-        if over and (value if moves_again(position, child) else -value) > 0:
-            return True
-    return False
 
 
 def _place(position: Any) -> tuple[int, int] | None:

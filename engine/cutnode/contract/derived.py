@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 from cutnode.contract.dispatch import (
+    constant_of,
     defines,
     derived,
     game_constant,
@@ -51,25 +52,14 @@ def side(cls: type) -> Callable[..., Any]:
     return lambda position, ply: ply & 1
 
 
-@derived
-def recurs(cls: type) -> Callable[..., Any]:
-    """``recurs(position)``: whether positions of this game can occur again."""
-    answer = defines(cls, "reversible")
-    return lambda position: answer
+recurs = constant_of(lambda cls: defines(cls, "reversible"))
+"""Whether positions of the game can occur again."""
 
-
-@derived
-def knows_gains(cls: type) -> Callable[..., Any]:
-    """``knows_gains(position)``: whether its game defines ``gain``."""
-    answer = defines(cls, "gain")
-    return lambda position: answer
-
-
-@derived
-def least_focus(cls: type) -> Callable[..., Any]:
-    """``least_focus(position)``: ``FOCUS`` of its game."""
-    least = game_constant(cls, "FOCUS", 1)
-    return lambda position: least
+knows_gains = constant_of(lambda cls: defines(cls, "gain"))
+least_focus = constant_of(lambda cls: game_constant(cls, "FOCUS", 1))
+most_moves = constant_of(lambda cls: game_constant(cls, "MAX_MOVES", 256))
+most_value = constant_of(lambda cls: int(value_limit(cls)))
+"""The largest absolute value of the game, rounded down."""
 
 
 @derived
@@ -84,20 +74,6 @@ def is_free_move(cls: type) -> Callable[..., Any]:
     return lambda position, move, child, actions, turns: (
         turns != 0 and actions < most and free_move(position, move, child)
     )
-
-
-@derived
-def most_moves(cls: type) -> Callable[..., Any]:
-    """``most_moves(position)``: ``MAX_MOVES`` of its game."""
-    most = game_constant(cls, "MAX_MOVES", 256)
-    return lambda position: most
-
-
-@derived
-def most_value(cls: type) -> Callable[..., Any]:
-    """``most_value(position)``: the largest absolute value of its game, rounded down."""
-    most = int(value_limit(cls))
-    return lambda position: most
 
 
 SAME = 1e-9

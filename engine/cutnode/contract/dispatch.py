@@ -217,3 +217,13 @@ def derived(make: Callable[[type], Callable[..., Any]]) -> Any:
 
     in_compiled_code(bound)(specialised)
     return bound
+
+
+def constant_of(find: Callable[[type], Any]) -> Any:
+    """Make a function of a position that returns what *find* says of its class, a constant."""
+
+    def make(cls: type) -> Callable[..., Any]:
+        found = find(cls)
+        return lambda position: found
+
+    return derived(make)

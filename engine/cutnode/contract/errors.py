@@ -67,6 +67,14 @@ def require_integer(value: Any, what: str) -> int:
     raise CutnodeError(f"{what} must be a whole number, got {shown(value)}")
 
 
+def require_at_least(value: Any, least: int, what: str) -> int:
+    """Return a whole number; :class:`CutnodeError` unless *what* is one of at least *least*."""
+    number = require_integer(value, what)
+    if number < least:
+        raise CutnodeError(f"{what} must be at least {least}, got {number}")
+    return number
+
+
 def require_number(value: Any, what: str) -> float:
     """Return a number; :class:`CutnodeError` says that *what* must be one."""
     value = as_python(value)

@@ -5,13 +5,14 @@ visits the same nodes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numba
 import numpy as np
-from numba import types
 
-from cutnode.compiler.jit import Evaluator, Position, Words, compiled, kernel
+from cutnode.compiler.jit import Evaluator, Position, Words, compiled, kernel, records
+from cutnode.contract.dispatch import defines, derived
 from cutnode.contract.positions import unpack, width
 from cutnode.contract.stop import NODES, RUNNING, TIME, VALUE
 from cutnode.contract.verbs import INFINITE, NO_MOVE, chance, moves, outcome
@@ -41,6 +42,11 @@ EXPECTED = np.dtype([("value", np.float64), *_RESULT], align=True)
 """The result of a position of a game of chance."""
 
 
+def result_dtype(cls: Any) -> np.dtype[Any]:
+    """Return the type of a result, by a position class."""
+    return EXPECTED if defines(cls, "chance") else FOUND
+
+
 CONTROL = np.dtype(
     [
         ("current", np.int64),  # number of the position that is being searched
@@ -58,8 +64,7 @@ CONTROL = np.dtype(
 """The control of a batch, in addition to the memory of its search."""
 
 
-Found = Annotated[Any, types.Array(numba.from_dtype(FOUND), 1, "C")]
-Expected = Annotated[Any, types.Array(numba.from_dtype(EXPECTED), 1, "C")]
+Results = Annotated[Any, records(result_dtype)]
 BatchControl = Annotated[Any, numba.from_dtype(CONTROL)]
 
 
@@ -88,12 +93,26 @@ def prepare(batch, search):
     begin_quiet_counts(search)
 
 
-@compiled
-def search_depth(position, evaluation, known, depth, batch, search, table):
-    """Return the score at a depth, with windows around the *known* score (``INFINITE``: none).
+@derived
+def begin_age(cls: type) -> Callable[..., Any]:
+    """``begin_age(position, table, cold)``: begin an age of the table, or a *cold* table."""
+    if defines(cls, "chance"):
+        return lambda position, table, cold: begin_chance(table, cold)
+    return lambda position, table, cold: begin(table, cold)
+
+
+@derived
+def search_depth(cls: type) -> Callable[..., Any]:
+    """``search_depth(position, evaluation, known, depth, batch, search, table)``: a depth's score.
 
     After a stop that is meant for this position, the number returned is no score.
     """
+    return _expectation_at if defines(cls, "chance") else _score_at
+
+
+@compiled
+def _score_at(position, evaluation, known, depth, batch, search, table):
+    """Return the score at a depth, with windows around the *known* score (``INFINITE``: none)."""
     low, high = aspiration_window(known, search.aspiration_window)
     researches = 0
     while True:
@@ -123,6 +142,23 @@ def search_depth(position, evaluation, known, depth, batch, search, table):
 
 
 @compiled
+def _expectation_at(position, evaluation, known, depth, batch, search, table):
+    """Return the expected score at a depth in a game of chance."""
+    widest = float(INFINITE)
+    while True:
+        search.estimates = 0
+        value = chance_root(
+            position, evaluation, -widest, widest, np.int64(depth), np.int64(0), search, table
+        )
+        if search.stop == TIME and batch.stop_at != batch.current:
+            search.stop = RUNNING  # the stop was meant for an earlier position
+            continue
+        if search.stop == RUNNING and not abs(value) < INFINITE:
+            report_violation(position, VALUE, search)
+        return value
+
+
+@compiled
 def deepen(position, evaluation, result, batch, search, table):
     """Search a position by iterative deepening, as far as its limits allow."""
     result.depth, result.proven, result.move = 0, False, NO_MOVE
@@ -132,7 +168,7 @@ def deepen(position, evaluation, result, batch, search, table):
         result.proven = True
         return
     result.value = limited(estimate(evaluation, position), search.win)
-    if moves(position, search.moves, 0) > 0:
+    if chance(position) == 0 and moves(position, search.moves, 0) > 0:
         result.move = search.moves[0]
     # The last scores at depths of this parity, and of the other.
     known, other = INFINITE, INFINITE
@@ -163,7 +199,7 @@ def search_batch(
     example: Position,
     evaluation: Evaluator,
     words: Words,
-    results: Found,
+    results: Results,
     batch: BatchControl,
     search: SearchMemory,
     table: Words,
@@ -177,70 +213,8 @@ def search_batch(
         if search.stop == RUNNING:
             prepare(batch, search)
             if search.use_table:
-                begin(table, batch.cold != 0)
+                begin_age(example, table, batch.cold != 0)
             position = unpack(words, number * width(example), example)
             deepen(position, evaluation, result, batch, search, table)
-            result.nodes = search.nodes
-        result.reason = search.stop
-
-
-@compiled
-def deepen_expectation(position, evaluation, result, batch, search, table):
-    """Search a position of a game of chance by iterative deepening, as far as its limits allow."""
-    result.depth, result.proven, result.move = 0, False, NO_MOVE
-    over, final = outcome(position)
-    if over:
-        result.value = float(final_score(final, 0, search.win, search.step))
-        result.proven = True
-        return
-    result.value = float(limited(estimate(evaluation, position), search.win))
-    if chance(position) == 0 and moves(position, search.moves, 0) > 0:
-        result.move = search.moves[0]
-    depth = batch.first
-    widest = float(INFINITE)
-    while depth <= batch.depth:
-        search.estimates = 0
-        value = chance_root(
-            position, evaluation, -widest, widest, np.int64(depth), np.int64(0), search, table
-        )
-        if search.stop == TIME and batch.stop_at != batch.current:
-            search.stop = RUNNING  # the stop was meant for an earlier position
-            continue
-        if search.stop != RUNNING:
-            return
-        if not abs(value) < INFINITE:
-            report_violation(position, VALUE, search)
-            return
-        result.value, result.depth = value, depth
-        if search.length[0] > 0:
-            result.move = search.line[0]
-        result.proven = search.estimates == 0
-        if result.proven:
-            return
-        depth += batch.step
-
-
-@kernel
-def search_chance_batch(
-    example: Position,
-    evaluation: Evaluator,
-    words: Words,
-    results: Expected,
-    batch: BatchControl,
-    search: SearchMemory,
-    table: Words,
-) -> None:
-    """Search positions of a game of chance, chance nodes among them; see :func:`search_batch`."""
-    for number in range(len(results)):
-        result = results[number]
-        batch.current = number
-        if search.stop == NODES or search.stop == TIME:
-            search.stop = RUNNING
-        if search.stop == RUNNING:
-            prepare(batch, search)
-            if search.use_table:
-                begin_chance(table, batch.cold != 0)
-            position = unpack(words, number * width(example), example)
-            deepen_expectation(position, evaluation, result, batch, search, table)
             result.nodes = search.nodes
         result.reason = search.stop

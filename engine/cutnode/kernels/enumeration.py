@@ -9,10 +9,10 @@ import numpy as np
 
 from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
 from cutnode.contract.bits import Bits
-from cutnode.contract.positions import pack, unpack, width
+from cutnode.contract.positions import unpack, width
 from cutnode.contract.stop import RUNNING
-from cutnode.contract.verbs import canonical, chance, chance_outcome, moves, outcome, play
-from cutnode.kernels.value_iteration import Indices, slot_of
+from cutnode.contract.verbs import chance, chance_outcome, moves, outcome, play
+from cutnode.kernels.value_iteration import Indices, slot_of, state_of
 
 REACHED = np.dtype(
     [
@@ -32,15 +32,8 @@ ReachedMemory = Annotated[Any, numba.from_dtype(REACHED)]
 @compiled
 def reach(child, memory, keys, slots, words):
     """Add a position, unless one with the same canonical key is known."""
-    word, _ = canonical(child)
-    word = Bits(word)
-    slot = slot_of(word, keys, slots)
-    if slots[slot] == 0:
-        number = memory.positions
-        keys[number] = word
-        pack(words, number * width(child), child)
-        memory.positions += 1
-        slots[slot] = memory.positions
+    number = state_of(child, memory.positions, keys, slots, words)
+    memory.positions = max(memory.positions, number + 1)
 
 
 @kernel

@@ -13,7 +13,6 @@ from numba import types
 
 from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
 from cutnode.contract.derived import same_after_chance
-from cutnode.contract.stop import RUNNING
 from cutnode.contract.verbs import (
     chance,
     chance_outcome,
@@ -22,6 +21,7 @@ from cutnode.contract.verbs import (
     outcome,
     play,
 )
+from cutnode.kernels.blocks import first_block, next_block
 from cutnode.kernels.retrograde import MISSING
 from cutnode.kernels.tablebase import (
     ENTRY,
@@ -34,9 +34,6 @@ from cutnode.kernels.tablebase import (
     position_numbered,
     value_at,
 )
-
-CHUNK = 1 << 12
-"""Consecutive indices that a thread takes at a time."""
 
 MOST_SLOTS = 64
 """The most outcomes of chance for which best moves are noted."""
@@ -225,12 +222,9 @@ def sweep(
     *room* on.
     """
     keep = len(changes) == len(own)
-    begin = memory.thread * CHUNK
-    while begin < len(own):
-        if memory.stop != RUNNING or memory.fault != 0:
-            return
-        end = min(begin + CHUNK, len(own))
-        for number in range(begin, end):
+    start, end = first_block(memory, len(own))
+    while start < end:
+        for number in range(start, end):
             position = position_numbered(example, memory.layer, number, words)
             if is_hole(position, memory.layer, number):
                 own[number] = math.nan
@@ -260,8 +254,7 @@ def sweep(
             elif not change * memory.side < 0:
                 memory.held += 1
             own[number] = value
-        memory.done += end - begin
-        begin += CHUNK * memory.threads
+        start, end = next_block(memory, start, end, len(own))
 
 
 @kernel
@@ -269,13 +262,10 @@ def sweep_choices(
     memory: SweepMemory, choices: ChoicesMemory, values: Reals, changes: Reals
 ) -> None:
     """Compute each value once as if the noted moves were best, in a tenth of a sweep's time."""
-    begin = memory.thread * CHUNK
     slots = memory.slots
-    while begin < len(values):
-        if memory.stop != RUNNING:
-            return
-        end = min(begin + CHUNK, len(values))
-        for number in range(begin, end):
+    start, end = first_block(memory, len(values))
+    while start < end:
+        for number in range(start, end):
             value = choices.rest[number]
             for slot in range(slots):
                 edge = np.int64(choices.edges[number * slots + slot])
@@ -288,4 +278,4 @@ def sweep_choices(
             memory.square += changes[number] * changes[number]
             changes[number] = change
             values[number] = value
-        begin += CHUNK * memory.threads
+        start, end = next_block(memory, start, end, len(values))

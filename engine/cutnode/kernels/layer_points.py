@@ -12,9 +12,9 @@ import numpy as np
 
 from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
 from cutnode.contract.dispatch import defines, derived
-from cutnode.contract.stop import RUNNING
 from cutnode.contract.verbs import NO_INDEX, moves, moves_again, outcome, play, settled
-from cutnode.kernels.retrograde import BLOCK_SHIFT, DRAWN, HOLE, STUCK, Codes, entry_of
+from cutnode.kernels.blocks import first_block, next_block
+from cutnode.kernels.retrograde import DRAWN, HOLE, STUCK, Codes, entry_of
 from cutnode.kernels.tablebase import (
     is_hole,
     meaning_at,
@@ -103,11 +103,8 @@ def lower_threshold(
     room: int,
 ) -> None:
     """Decide the positions whose moves show an absolute value of at least the threshold."""
-    block = memory.thread
-    while block << BLOCK_SHIFT < len(codes):
-        if memory.stop != RUNNING or memory.fault != 0:
-            return
-        start, end = block << BLOCK_SHIFT, min((block + 1) << BLOCK_SHIFT, len(codes))
+    start, end = first_block(memory, len(codes))
+    while start < end:
         for number in range(start, end):
             if memory.threshold > 0 and codes[number] != 0:
                 continue
@@ -132,5 +129,4 @@ def lower_threshold(
             elif abs(found) >= memory.threshold:
                 codes[number] = memory.threshold if found > 0 else -memory.threshold
                 memory.decided += 1
-        memory.done += end - start
-        block += memory.threads
+        start, end = next_block(memory, start, end, len(codes))

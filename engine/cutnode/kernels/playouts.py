@@ -24,7 +24,7 @@ import numpy as np
 from cutnode.compiler.jit import Evaluator, Position, compiled, kernel, record
 from cutnode.contract.bits import WORD, Bits, high_product, mix
 from cutnode.contract.derived import most_moves, same_after_chance
-from cutnode.contract.dispatch import defines, derived, game_constant, value_limit
+from cutnode.contract.dispatch import constant_of, defines, derived, game_constant, value_limit
 from cutnode.contract.positions import words_each
 from cutnode.contract.stop import MOVES
 from cutnode.contract.verbs import (
@@ -148,32 +148,12 @@ def estimated_worth(cls: type) -> Callable[..., Any]:
     return lambda position, value: max(-1.0, min(1.0, value / limit))
 
 
-@derived
-def is_won_or_lost(cls: type) -> Callable[..., Any]:
-    """``is_won_or_lost(position)``: whether only the sign of this game's values matters."""
-    answer = is_decisive(cls)
-    return lambda position: answer
+is_won_or_lost = constant_of(is_decisive)
+"""Whether only the sign of the game's values matters."""
 
-
-@derived
-def knows_order(cls: type) -> Callable[..., Any]:
-    """``knows_order(position)``: whether its game defines ``order``."""
-    answer = defines(cls, "order")
-    return lambda position: answer
-
-
-@derived
-def draws_moves(cls: type) -> Callable[..., Any]:
-    """``draws_moves(position)``: whether its game defines ``random_move``."""
-    answer = defines(cls, "random_move")
-    return lambda position: answer
-
-
-@derived
-def draws_results(cls: type) -> Callable[..., Any]:
-    """``draws_results(position)``: whether its game defines ``random_result``."""
-    answer = defines(cls, "random_result")
-    return lambda position: answer
+knows_order = constant_of(lambda cls: defines(cls, "order"))
+draws_moves = constant_of(lambda cls: defines(cls, "random_move"))
+draws_results = constant_of(lambda cls: defines(cls, "random_result"))
 
 
 @compiled

@@ -13,12 +13,12 @@ import numba
 import numpy as np
 
 from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
-from cutnode.contract.stop import RUNNING
 from cutnode.contract.verbs import outcome
+from cutnode.kernels.blocks import first_block, next_block
 from cutnode.kernels.layer_iteration import Reals
 from cutnode.kernels.layer_iteration import backed_up as backed_up_value
 from cutnode.kernels.layer_points import backed_up_points, banked
-from cutnode.kernels.retrograde import BLOCK_SHIFT, MOST_DISTANCE, Codes, backed_up
+from cutnode.kernels.retrograde import MOST_DISTANCE, Codes, backed_up
 from cutnode.kernels.tablebase import (
     error_of,
     is_hole,
@@ -161,11 +161,8 @@ def compare_codes(
     room: int,
 ) -> None:
     """Compare each code of a layer with the code backed up from its position's moves."""
-    block = memory.thread
-    while block << BLOCK_SHIFT < len(codes):
-        if memory.stop != RUNNING:
-            return
-        start, end = block << BLOCK_SHIFT, min((block + 1) << BLOCK_SHIFT, len(codes))
+    start, end = first_block(memory, len(codes))
+    while start < end:
         for number in range(start, end):
             position = position_numbered(example, memory.layer, number, words)
             if is_hole(position, memory.layer, number):
@@ -180,8 +177,7 @@ def compare_codes(
             if memory.signs:
                 found = 1 if found > 0 else -1 if found < 0 else 0
             count_entry(memory, number, found == code)
-        memory.done += end - start
-        block += memory.threads
+        start, end = next_block(memory, start, end, len(codes))
 
 
 @kernel
@@ -195,11 +191,8 @@ def compare_points(
     room: int,
 ) -> None:
     """Compare each value in points of a layer with the value backed up from its moves."""
-    block = memory.thread
-    while block << BLOCK_SHIFT < len(codes):
-        if memory.stop != RUNNING:
-            return
-        start, end = block << BLOCK_SHIFT, min((block + 1) << BLOCK_SHIFT, len(codes))
+    start, end = first_block(memory, len(codes))
+    while start < end:
         for number in range(start, end):
             position = position_numbered(example, memory.layer, number, words)
             if is_hole(position, memory.layer, number):
@@ -209,8 +202,7 @@ def compare_points(
             if not over:
                 found = backed_up_points(position, memory, tables, codes, buffer, room)
             count_entry(memory, number, found == codes[number])
-        memory.done += end - start
-        block += memory.threads
+        start, end = next_block(memory, start, end, len(codes))
 
 
 @kernel
@@ -224,11 +216,8 @@ def compare_values(
     room: int,
 ) -> None:
     """Compare each expected value of a layer with the backed-up one, within the error bounds."""
-    block = memory.thread
-    while block << BLOCK_SHIFT < len(values):
-        if memory.stop != RUNNING:
-            return
-        start, end = block << BLOCK_SHIFT, min((block + 1) << BLOCK_SHIFT, len(values))
+    start, end = first_block(memory, len(values))
+    while start < end:
         for number in range(start, end):
             position = position_numbered(example, memory.layer, number, words)
             if is_hole(position, memory.layer, number):
@@ -238,5 +227,4 @@ def compare_values(
             )
             margin = 2 * error_of(tables, memory.layer)
             count_entry(memory, number, abs(found - values[number]) <= margin)
-        memory.done += end - start
-        block += memory.threads
+        start, end = next_block(memory, start, end, len(values))

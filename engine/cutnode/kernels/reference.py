@@ -102,6 +102,19 @@ def report_violation(position, code, memory):
 
 
 @compiled
+def end_of_moves(position, top, plain):
+    """Write the moves to the stack and return their end; without a legal number of them, *top*.
+
+    A wrong number ends the search.
+    """
+    end = moves(position, plain.moves, top)
+    if 0 < end - top <= most_moves(position):
+        return end
+    report_violation(position, MOVES, plain)
+    return top
+
+
+@compiled
 def must_stop(ply, plain):
     """Return whether the search has to end; a line that is too long ends all of it."""
     if ply >= plain.plies:
@@ -147,10 +160,7 @@ def minimax_node(
             expectation += probability * (value if same_after_chance(position, child) else -value)
         return expectation
     best = -float(INFINITE)
-    end = moves(position, plain.moves, top)
-    if not 0 < end - top <= most_moves(position):
-        report_violation(position, MOVES, plain)
-        return best
+    end = end_of_moves(position, top, plain)
     for at in range(top, end):
         move = plain.moves[at]
         child = play(position, move)
@@ -191,10 +201,7 @@ def alphabeta_node(
         plain.leaves += 1
         return limited(estimate(evaluation, position), plain.win)
     best = -INFINITE
-    end = moves(position, plain.moves, top)
-    if not 0 < end - top <= most_moves(position):
-        report_violation(position, MOVES, plain)
-        return best
+    end = end_of_moves(position, top, plain)
     for at in range(top, end):
         move = plain.moves[at]
         child = play(position, move)

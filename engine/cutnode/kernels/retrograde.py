@@ -21,7 +21,6 @@ from numba import types
 from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
 from cutnode.contract.bits import fetch_add
 from cutnode.contract.dispatch import defines, derived
-from cutnode.contract.stop import RUNNING
 from cutnode.contract.verbs import (
     NO_INDEX,
     moves,
@@ -31,6 +30,7 @@ from cutnode.contract.verbs import (
     retreat,
     retreats,
 )
+from cutnode.kernels.blocks import BLOCK_SHIFT, first_block, next_block
 from cutnode.kernels.tablebase import (
     ENTRY,
     SYMBOLS,
@@ -52,9 +52,6 @@ TOUCHED = 32766
 """The code of an undecided position that leads to a position that has just been decided."""
 
 MOST_DISTANCE = 32000
-
-BLOCK_SHIFT = 12
-"""The binary logarithm of the indices of a block; a pass skips blocks with nothing to do."""
 
 WIN, TOUCH, CHECK = range(3)
 """The phases of a pass: decide the predecessors that win; touch the others; check the touched ones,
@@ -227,12 +224,9 @@ def begin(
 
     *due* marks, for each distance, the blocks of indices that contain positions with it.
     """
-    block = memory.thread
-    while block << BLOCK_SHIFT < len(codes):
-        if memory.stop != RUNNING or memory.fault != 0:
-            return
-        end = min((block + 1) << BLOCK_SHIFT, len(codes))
-        for number in range(block << BLOCK_SHIFT, end):
+    start, end = first_block(memory, len(codes))
+    while start < end:
+        for number in range(start, end):
             position = position_numbered(example, memory.layer, number, words)
             if is_hole(position, memory.layer, number):
                 codes[number] = HOLE
@@ -250,8 +244,7 @@ def begin(
                 if memory.fault != 0:
                     memory.fault_index = number
                     return
-        memory.done += end - (block << BLOCK_SHIFT)
-        block += memory.threads
+        start, end = next_block(memory, start, end, len(codes))
 
 
 @compiled
@@ -320,11 +313,9 @@ def propagate(
     *touched* marks the blocks with touched positions.  *firsts* and *edges* come from
     :func:`write_edges`, and are empty if the game defines ``retreats``.
     """
-    block = memory.thread
-    while block << BLOCK_SHIFT < len(codes):
-        if memory.stop != RUNNING or memory.fault != 0:
-            return
-        start, end = block << BLOCK_SHIFT, min((block + 1) << BLOCK_SHIFT, len(codes))
+    start, end = first_block(memory, len(codes))
+    while start < end:
+        block = start >> BLOCK_SHIFT
         if memory.phase == CHECK:
             if touched[block]:
                 touched[block] = 0
@@ -350,8 +341,7 @@ def propagate(
                             number,
                             code > 0,
                         )
-        memory.done += end - start
-        block += memory.threads
+        start, end = next_block(memory, start, end, len(codes))
 
 
 @compiled
@@ -398,11 +388,8 @@ def write_edges(
     The first call, with empty *edges*, adds the number of edges to *n* to ``counts[n + 1]``.  The
     second call writes each edge to the place ``counts[n]``, which it increments.
     """
-    block = memory.thread
-    while block << BLOCK_SHIFT < len(codes):
-        if memory.stop != RUNNING:
-            return
-        start, end = block << BLOCK_SHIFT, min((block + 1) << BLOCK_SHIFT, len(codes))
+    start, end = first_block(memory, len(codes))
+    while start < end:
         for number in range(start, end):
             code = codes[number]
             if code in (HOLE, DRAWN) or -2 <= code < 0 or 0 < code <= 2:
@@ -424,5 +411,4 @@ def write_edges(
                         counts,
                         edges,
                     )
-        memory.done += end - start
-        block += memory.threads
+        start, end = next_block(memory, start, end, len(codes))

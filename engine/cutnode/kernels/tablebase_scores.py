@@ -74,21 +74,26 @@ def is_there(position, ply, search):
 
 
 @compiled
-def _decisive_score(position, ply, search):
+def _code(position, ply, search):
+    """Return whether a position is in a table, and its code there."""
     found, at, number = is_there(position, ply, search)
+    return found, meaning_at(search.tables, at, number) if found else 0
+
+
+@compiled
+def _decisive_score(position, ply, search):
+    found, code = _code(position, ply, search)
     if not found:
         return False, 0
-    code = meaning_at(search.tables, at, number)
     distance = abs(code) - 1 if search.tablebase == TO_THE_END else FAR + abs(code)
     return True, final_score(code, ply + min(distance, FARTHEST), search.win, search.step)
 
 
 @compiled
 def _plain_score(position, ply, search):
-    found, at, number = is_there(position, ply, search)
+    found, code = _code(position, ply, search)
     if not found:
         return False, 0
-    code = meaning_at(search.tables, at, number)
     if search.tablebase == POINTS:
         return True, banked(position) + code
     return True, 1 if code > 0 else -1 if code < 0 else 0

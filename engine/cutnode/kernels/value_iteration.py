@@ -79,18 +79,27 @@ def slot_of(word, keys, slots):
 
 
 @compiled
-def lead_to(child, weight, graph, keys, slots, words, children, weights):
-    """Add an edge to the state of a position, which may be new."""
-    word, _ = canonical(child)
+def state_of(position, count, keys, slots, words):
+    """Return the number of a position by its canonical key; a new one is added as number *count*.
+
+    A position with the same key may stand for it.
+    """
+    word, _ = canonical(position)
     word = Bits(word)
     slot = slot_of(word, keys, slots)
     if slots[slot] == 0:
-        state = graph.states
-        keys[state] = word
-        pack(words, state * width(child), child)
-        graph.states += 1
-        slots[slot] = graph.states
-    children[graph.edges] = slots[slot] - 1
+        keys[count] = word
+        pack(words, count * width(position), position)
+        slots[slot] = count + 1
+    return int(slots[slot]) - 1
+
+
+@compiled
+def lead_to(child, weight, graph, keys, slots, words, children, weights):
+    """Add an edge to the state of a position, which may be new."""
+    state = state_of(child, graph.states, keys, slots, words)
+    graph.states = max(graph.states, state + 1)
+    children[graph.edges] = state
     weights[graph.edges] = weight
     graph.edges += 1
 
@@ -120,11 +129,7 @@ def explore(
     for state in range(graph.indexed, graph.states):
         slots[slot_of(Bits(keys[state]), keys, slots)] = state + 1
     if graph.states == 0:
-        word, _ = canonical(example)
-        keys[0] = Bits(word)
-        pack(words, 0, example)
-        slots[slot_of(Bits(word), keys, slots)] = 1
-        graph.states = 1
+        graph.states = 1 + state_of(example, 0, keys, slots, words)
     graph.indexed = graph.states
     while graph.expanded < graph.states and graph.stop == RUNNING:
         state = graph.expanded

@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from statistics import fmean
 from typing import Any
 
-from cutnode.contract.errors import CutnodeError, require_integer
+from cutnode.contract.errors import CutnodeError, require_at_least
 from cutnode.contract.loading import Game, load_game
 from cutnode.contract.messages import position_text
 from cutnode.contract.text import quoted
@@ -32,7 +32,7 @@ from cutnode.lab.laboratory import (
     same_value,
     with_interval,
 )
-from cutnode.lab.measuring import ABOUT_INTERVALS, FIGURES, note_disagreement
+from cutnode.lab.measuring import ABOUT_INTERVALS, FIGURES, note_disagreement, require_workers
 from cutnode.lab.plots import GREY, PAGE, PALETTE, set_axes, set_log
 from cutnode.lab.provenance import commit_of, game_source, machine
 from cutnode.lab.statistics import geometric_mean_ratio, quartiles, share, wilcoxon
@@ -42,7 +42,6 @@ from cutnode.playing.elo import Sprt
 from cutnode.playing.levels import LEVELS
 from cutnode.playing.matches import Games, MatchResult, make_openings, match
 from cutnode.playing.players import RemotePlayer, make_player
-from cutnode.runtime.processes import MOST_PROCESSES
 from cutnode.runtime.running import Limits
 from cutnode.search.options import check_depth
 
@@ -126,15 +125,9 @@ def compare(
     if move_seconds is None and move_nodes is None:
         move_seconds = 0.1
     Limits(move_nodes, move_seconds)
-    if require_integer(pairs, "a number of pairs") < 0:
-        raise CutnodeError(f"pairs must be at least 0, got {pairs}")
-    if not 1 <= require_integer(workers, "a number of workers") <= MOST_PROCESSES:
-        raise CutnodeError(f"workers must be 1..{MOST_PROCESSES}, got {workers}")
-    sprt = None
-    if elo0 is not None and elo1 is not None:
-        sprt = Sprt(elo0, elo1, alpha, beta)
-    elif elo0 is not None or elo1 is not None:
-        raise CutnodeError("an SPRT needs both elo0 and elo1")
+    require_at_least(pairs, 0, "pairs")
+    require_workers(workers)
+    sprt = Sprt.between(elo0, elo1, alpha, beta)
     progress("compiling", 0, len(texts) + pairs)
     players = plan.players()
     each_move = {"seconds": move_seconds, "nodes": move_nodes}
@@ -247,8 +240,7 @@ class _Plan:
         """Check that positions can be searched like this; :class:`CutnodeError` if not."""
         check_depth(self.depth)
         Limits(self.nodes, self.seconds)
-        if self.runs < 1:
-            raise CutnodeError(f"runs must be at least 1, got {self.runs}")
+        require_at_least(self.runs, 1, "runs")
         if not positions:
             raise CutnodeError("no positions to search")
         for _, text in self.settings:

@@ -25,7 +25,7 @@ import numpy as np
 
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name
-from cutnode.contract.errors import CutnodeError, GameError, require_integer
+from cutnode.contract.errors import CutnodeError, GameError, require_at_least, require_integer
 from cutnode.contract.messages import position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import play
@@ -92,8 +92,7 @@ def deviation(
         raise GameError(f"{game_name(cls)} is a game of chance: its search has no ProbCut")
     if not 2 <= require_integer(depth, "a depth") <= MOST_DEPTH:
         raise CutnodeError(f"depth must be 2..{MOST_DEPTH}, got {depth}")
-    if require_integer(games, "a number of games") < 1:
-        raise CutnodeError(f"games must be at least 1, got {games}")
+    require_at_least(games, 1, "games")
     chosen = chosen_evaluation(cls, evaluation)
     searcher = Searcher(cls, exact=True, evaluation=chosen, table=table_mb)
     study = Study(

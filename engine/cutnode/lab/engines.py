@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cutnode.contract.dispatch import defines
-from cutnode.contract.errors import CutnodeError
+from cutnode.contract.errors import CutnodeError, require_at_least
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import position_text
 from cutnode.contract.verbs import outcome
@@ -81,8 +81,7 @@ def engines(
         if outcome(position)[0]:
             text = position_text(position)
             raise CutnodeError(f"the game is over in {text}: there is nothing to prove")
-    if pairs < 0:
-        raise CutnodeError(f"pairs must be at least 0, got {pairs}")
+    require_at_least(pairs, 0, "pairs")
     cls = type(game.start())
     has_chance = defines(cls, "chance")
     provers = () if has_chance else PROVERS

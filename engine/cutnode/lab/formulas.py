@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from math import exp, lgamma
 from typing import NamedTuple
 
-from cutnode.contract.errors import CutnodeError
+from cutnode.contract.errors import CutnodeError, require_at_least
 
 
 def leaves(width: int, depth: int) -> int:
@@ -158,7 +158,5 @@ def win_loss_tree(width: int, win: float) -> Iterator[WinLossTree]:
 
 
 def _require_shape(width: int, depth: int) -> None:
-    if width < 1:
-        raise CutnodeError(f"width must be at least 1, got {width}")
-    if depth < 0:
-        raise CutnodeError(f"depth must be at least 0, got {depth}")
+    require_at_least(width, 1, "width")
+    require_at_least(depth, 0, "depth")

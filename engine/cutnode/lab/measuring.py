@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Any, TypedDict, Unpack
 
-from cutnode.contract.errors import CutnodeError, require_integer
+from cutnode.contract.errors import CutnodeError, require_at_least, require_integer
 from cutnode.contract.messages import position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import outcome
@@ -162,10 +162,8 @@ def plan(
         chosen_evaluation(cls, evaluation),
         **measuring,
     )
-    if require_integer(experiment.runs, "a number of runs") < 1:
-        raise CutnodeError(f"runs must be at least 1, got {experiment.runs}")
-    if require_integer(experiment.most_nodes, "a node limit") < 1:
-        raise CutnodeError(f"a node limit must be at least 1, got {experiment.most_nodes}")
+    require_at_least(experiment.runs, 1, "runs")
+    require_at_least(experiment.most_nodes, 1, "a node limit")
     require_workers(experiment.workers)
     return experiment
 

@@ -10,6 +10,7 @@ themselves as texts, so it does not depend on the version.
 
 from __future__ import annotations
 
+import functools
 from random import Random
 from typing import Any
 
@@ -20,7 +21,7 @@ from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import canonical
 from cutnode.lab.measuring import search_afresh
 from cutnode.lab.study import Progress, no_progress
-from cutnode.search.record import Record, wins_at_once
+from cutnode.search.record import position_of_game, wins_at_once
 from cutnode.search.searcher import Searcher
 
 DEPTH = 2
@@ -71,7 +72,8 @@ def sample_positions(
     for number in range(GAMES_EACH * count + 100):
         progress(f"game {number + 1}", len(found), count)
         random = Random(f"{seed} sample {number}")
-        position = _position_of_game(searcher, start, random.randint(least, most), random)
+        choose = functools.partial(_chosen, searcher, random)
+        position = position_of_game(start, random.randint(least, most), random, choose)
         if position is not None and not wins_at_once(position):
             found.setdefault(_identity(position), position)
         if len(found) == count:
@@ -82,22 +84,11 @@ def sample_positions(
     )
 
 
-def _position_of_game(searcher: Searcher, start: Any, plies: int, random: Random) -> Any | None:
-    """Play a game; return its position after *plies* plies, None if it ended before."""
-    record = Record(start, seed=random.getrandbits(32))
-    played = 0
-    while not record.ending():
-        if record.is_chance():
-            record.draw()
-            continue
-        if played == plies:
-            return record.position
-        if random.random() < RANDOM:
-            record.play(random.choice(legal_moves(record.position)))
-        else:
-            record.play(search_afresh(searcher, record.position, DEPTH).lines[0].move)
-        played += 1
-    return None
+def _chosen(searcher: Searcher, random: Random, position: Any) -> int:
+    """Return a move of a search, or sometimes a random one."""
+    if random.random() < RANDOM:
+        return random.choice(legal_moves(position))
+    return search_afresh(searcher, position, DEPTH).lines[0].move
 
 
 def _identity(position: Any) -> Any:

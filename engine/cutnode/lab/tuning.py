@@ -28,7 +28,7 @@ from typing import Any
 
 from cutnode.contract.choices import AIMS
 from cutnode.contract.dispatch import game_name
-from cutnode.contract.errors import CutnodeError, require_integer
+from cutnode.contract.errors import CutnodeError, require_at_least
 from cutnode.contract.loading import Game, load_game
 from cutnode.contract.messages import position_text
 from cutnode.contract.text import quoted
@@ -45,7 +45,7 @@ from cutnode.kernels.techniques import (
 )
 from cutnode.lab.judging import Answers, Judge, Point, Task, losses_of, map_locally
 from cutnode.lab.laboratory import with_interval
-from cutnode.lab.measuring import ABOUT_INTERVALS
+from cutnode.lab.measuring import ABOUT_INTERVALS, require_workers
 from cutnode.lab.plots import (
     COLOURS,
     DASHES,
@@ -62,7 +62,7 @@ from cutnode.lab.study import Column, Progress, Study, no_progress
 from cutnode.playing.elo import CONFIDENCE as NORMAL
 from cutnode.playing.elo import POINTS, Sprt, elo_difference, expected_score, mean_and_error
 from cutnode.playing.matches import make_openings, match
-from cutnode.runtime.processes import MOST_PROCESSES, Processes
+from cutnode.runtime.processes import Processes
 from cutnode.runtime.running import Limits
 
 DEFAULT, TUNED = "default", "tuned"
@@ -155,15 +155,10 @@ def tune(
     if move_seconds is None and move_nodes is None:
         move_seconds = 0.05
     Limits(move_nodes, move_seconds)
-    for number, least, what in (
-        (iterations, 1, "a number of iterations"),
-        (pairs, 0, "a number of pairs"),
-        (plies, 0, "a number of plies"),
-    ):
-        if require_integer(number, what) < least:
-            raise CutnodeError(f"{what} must be at least {least}, got {number}")
-    if not 1 <= require_integer(workers, "a number of workers") <= MOST_PROCESSES:
-        raise CutnodeError(f"workers must be 1..{MOST_PROCESSES}, got {workers}")
+    require_at_least(iterations, 1, "iterations")
+    require_at_least(pairs, 0, "pairs")
+    require_at_least(plies, 0, "plies")
+    require_workers(workers)
     if not 0 < least_elo < math.inf:
         raise CutnodeError(f"least_elo must be positive and finite, got {least_elo:g}")
     names = None if parameters is None else list(parameters)

@@ -82,6 +82,17 @@ class Sprt:
     alpha: float = 0.05
     beta: float = 0.05
 
+    @classmethod
+    def between(
+        cls, elo0: float | None, elo1: float | None, alpha: float, beta: float
+    ) -> Sprt | None:
+        """Return a test, None if both differences are None; :class:`CutnodeError` if one is."""
+        if elo0 is not None and elo1 is not None:
+            return cls(elo0, elo1, alpha, beta)
+        if elo0 is not None or elo1 is not None:
+            raise CutnodeError("an SPRT needs both elo0 and elo1")
+        return None
+
     def __post_init__(self) -> None:
         for name in ("elo0", "elo1", "alpha", "beta"):
             object.__setattr__(self, name, require_number(getattr(self, name), name))

@@ -15,13 +15,13 @@ from random import Random
 from statistics import NormalDist
 from typing import Any
 
-from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import (
     CutnodeError,
     GameError,
     PositionError,
     as_python,
+    require_at_least,
     require_callable,
     require_integer,
     require_iterable,
@@ -41,7 +41,7 @@ from cutnode.playing.elo import (
 from cutnode.playing.players import Choice, Player, make_player
 from cutnode.runtime.processes import ProcessEndedError, Processes
 from cutnode.search.board import given_position
-from cutnode.search.record import Record, is_over, wins_at_once
+from cutnode.search.record import Record, is_over, position_of_game, wins_at_once
 
 Games = Sequence[dict[str, Any]]
 """The two games of a pair, as plain data; the player moves first in the first one."""
@@ -230,7 +230,7 @@ def make_openings(game: Game, count: int, plies: int, seed: int) -> list[Any]:
     random = Random(f"{seed} openings")
     found: dict[int, tuple[float, int, Any]] = {}
     for number in range(5 * POOL * count + 200):
-        position = _random_position(game.start(), plies, random)
+        position = position_of_game(game.start(), plies, random)
         if position is not None and not wins_at_once(position):
             lead = abs(evaluate(position))
             found.setdefault(int(key(position)), (lead, number, position))
@@ -243,21 +243,6 @@ def make_openings(game: Game, count: int, plies: int, seed: int) -> list[Any]:
         )
     balanced = sorted(found.values(), key=lambda entry: entry[:2])[:count]
     return [position for _, _, position in sorted(balanced, key=lambda entry: entry[1])]
-
-
-def _random_position(start: Any, plies: int, random: Random) -> Any | None:
-    """Return the position after *plies* random moves, or None if the game ended sooner."""
-    record = Record(start, seed=random.getrandbits(32))
-    moves = 0
-    while not record.ending():
-        if record.is_chance():
-            record.draw()
-        elif moves == plies:
-            return record.position
-        else:
-            record.play(random.choice(legal_moves(record.position)))
-            moves += 1
-    return None
 
 
 # Matches
@@ -355,14 +340,11 @@ def match(
     if pairs is None:
         pairs = 50 if openings is None else len(openings)
     pairs, plies, seed, most_plies = map(as_python, (pairs, plies, seed, most_plies))
-    for number, least, what in (
-        (pairs, 1, "pairs"),
-        (plies, 0, "plies"),
-        (processes, 1, "processes"),
-        (1 if most_plies is None else most_plies, 1, "most_plies"),
-    ):
-        if require_integer(number, what) < least:
-            raise CutnodeError(f"{what} must be at least {least}, got {number}")
+    require_at_least(pairs, 1, "pairs")
+    require_at_least(plies, 0, "plies")
+    require_at_least(processes, 1, "processes")
+    if most_plies is not None:
+        require_at_least(most_plies, 1, "most_plies")
     require_integer(seed, "a seed")
     for configuration in (player, opponent):
         make_player(game, configuration)  # reports errors early, and compiles what is needed

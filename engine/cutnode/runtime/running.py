@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutnode.compiler.memory import Memory
-from cutnode.contract.errors import CutnodeError, require_integer
+from cutnode.contract.errors import CutnodeError, require_at_least
 from cutnode.contract.stop import CALLED, RUNNING, TIME
 from cutnode.kernels.clock import Clock
 from cutnode.runtime.threads import SHARED_WORKERS, Workers, interrupts
@@ -40,8 +40,8 @@ class Limits:
         return () if self.stop is None else (self.stop,)
 
     def __post_init__(self) -> None:
-        if self.nodes is not None and require_integer(self.nodes, "a node limit") < 1:
-            raise CutnodeError(f"nodes must be at least 1, got {self.nodes}")
+        if self.nodes is not None:
+            require_at_least(self.nodes, 1, "nodes")
         if self.seconds is not None:
             if not isinstance(self.seconds, int | float) or not 0 < self.seconds < math.inf:
                 raise CutnodeError(f"seconds must be positive, got {self.seconds!r}")

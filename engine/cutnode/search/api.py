@@ -25,8 +25,8 @@ from cutnode.contract.dispatch import defines, game_constant
 from cutnode.contract.errors import (
     CutnodeError,
     GameError,
+    require_at_least,
     require_callable,
-    require_integer,
     require_iterable,
 )
 from cutnode.contract.messages import contract_violation
@@ -467,6 +467,4 @@ def _require_sound(memory: Memory, position: Any) -> None:
 
 
 def _depth(depth: int | None) -> int:
-    if depth is not None and require_integer(depth, "a depth") < 0:
-        raise CutnodeError(f"depth must be at least 0, got {depth}")
-    return TO_THE_END if depth is None else min(depth, TO_THE_END)
+    return TO_THE_END if depth is None else min(require_at_least(depth, 0, "depth"), TO_THE_END)

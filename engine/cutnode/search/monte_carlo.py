@@ -17,7 +17,7 @@ import numpy as np
 from cutnode.compiler.memory import Memory
 from cutnode.contract.bits import WORD, mix
 from cutnode.contract.choices import PRIORS
-from cutnode.contract.derived import legal_moves, require_moves
+from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant, game_name
 from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.contract.messages import contract_violation
@@ -53,7 +53,7 @@ from cutnode.search.options import (
     thread_count,
 )
 from cutnode.search.playout_tree import PlayoutTree
-from cutnode.search.record import drawing_words, require_history
+from cutnode.search.record import drawing_words, require_history, require_searchable
 from cutnode.search.results import (
     Iteration,
     Line,
@@ -178,11 +178,9 @@ class MonteCarlo(Unpickled):
     @property
     def megabytes(self) -> int:
         """The most memory in MiB that the search takes."""
-        each = 0 if isinstance(self.memories[0].words["moves"], list) else self._thread_bytes()
+        of_lists = isinstance(self.memories[0].words["moves"], list)
+        each = 0 if of_lists else playout_dtype(self.cls).itemsize
         return self.tree.megabytes + -(-each * self.threads >> 20)
-
-    def _thread_bytes(self) -> int:
-        return playout_dtype(self.cls).itemsize
 
     def search(self, position: Any, **options: Unpack[SearchKeywords]) -> MonteCarloResult:
         """Return the best move, and what the playouts showed about each move.
@@ -221,14 +219,7 @@ class MonteCarlo(Unpickled):
 
     def check(self, position: Any, options: SearchOptions) -> None:
         """Raise a :class:`CutnodeError` if the options do not suit the position."""
-        if type(position) is not self.cls:
-            given = type(position).__name__
-            if hasattr(position, "_fields"):
-                given = f"{game_name(type(position))} ({given})"
-            raise GameError(
-                f"this searcher is for {game_name(self.cls)} ({self.cls.__name__}), not {given}"
-            )
-        require_moves(position)
+        require_searchable(position, self.cls)
         check_limits(options)
         require_history(options.history, self.cls)
         if options.moves is not None:

@@ -7,11 +7,11 @@ repeated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-from cutnode.contract.derived import legal_moves, same_after_chance
+from cutnode.contract.derived import legal_moves, require_moves, same_after_chance
 from cutnode.contract.dispatch import game_constant, game_name
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from cutnode.contract.messages import move_text, position_text
@@ -180,6 +180,37 @@ class Record:
         now = recurrence(self.position)
         earlier = self.positions[-1 - run : -1]
         return 1 + [recurrence(before) for before in earlier].count(now) >= self.repetitions
+
+
+def position_of_game(
+    start: Any, plies: int, random: Random, choose: Callable[[Any], int] | None = None
+) -> Any | None:
+    """Play a game; return its position after *plies* moves, or None if it ended sooner.
+
+    *choose* returns the move of a position; by default it is a random one.  *random* also decides
+    the outcomes of chance.
+    """
+    record = Record(start, seed=random.getrandbits(32))
+    while not record.ending():
+        if record.is_chance():
+            record.draw()
+        elif plies == 0:
+            return record.position
+        else:
+            at = record.position
+            record.play(random.choice(legal_moves(at)) if choose is None else choose(at))
+            plies -= 1
+    return None
+
+
+def require_searchable(position: Any, cls: Any) -> None:
+    """Raise :class:`GameError` unless a searcher for *cls* can search a position."""
+    if type(position) is not cls:
+        given = type(position).__name__
+        if hasattr(position, "_fields"):
+            given = f"{game_name(type(position))} ({given})"
+        raise GameError(f"this searcher is for {game_name(cls)} ({cls.__name__}), not {given}")
+    require_moves(position)
 
 
 def require_history(history: Iterable[Any], cls: Any) -> None:

@@ -428,8 +428,34 @@ class Iteration:
     """1 if the depth is unfinished and *value* a lower bound, -1 if it is an upper bound."""
 
 
+class LinesResult(PositionResult):
+    """The result of a search with its best lines of play."""
+
+    __slots__ = ()
+
+    lines: tuple[Line, ...]
+
+    @property
+    def best_move(self) -> int | None:  # type: ignore[override]
+        """The first move of the best line; None if the game is over or chance decides."""
+        return self.lines[0].move if self.lines else None
+
+    @property
+    def pv(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The best line of play, up to the first event of chance."""
+        return self.lines[0].pv if self.lines else ()
+
+    def _lines_about(self) -> list[dict[str, Any]]:
+        """Return the lines as plain data."""
+        return [
+            {"move": texts[0], "value": line.value, "pv": texts}
+            for line in self.lines
+            for texts in [line_text(self.position, line.pv)]
+        ]
+
+
 @dataclass(frozen=True, slots=True)
-class SearchResult(PositionResult):
+class SearchResult(LinesResult):
     """The result of an alpha-beta search."""
 
     position: Any
@@ -465,16 +491,6 @@ class SearchResult(PositionResult):
     """Whether the search was compiled, and not run as plain Python (``cutnode.search.tiers``)."""
 
     @property
-    def best_move(self) -> int | None:  # type: ignore[override]
-        """The first move of the best line; None if the game is over or chance decides."""
-        return self.lines[0].move if self.lines else None
-
-    @property
-    def pv(self) -> tuple[int, ...]:  # type: ignore[override]
-        """The best line of play, up to the first event of chance."""
-        return self.lines[0].pv if self.lines else ()
-
-    @property
     def nodes(self) -> int:  # type: ignore[override]
         """Nodes visited over all iterations and by an attempt at a proof."""
         return self.statistics.proof_nodes + self.statistics.nodes
@@ -505,14 +521,16 @@ class SearchResult(PositionResult):
             "value": self.value,
             "proven": self.proven,
             "exact": self.exact,
-            "best_move": self._best_move_text(self.lines),
-            "lines": [self._line(line) for line in self.lines],
+            "best_move": self.move_text(),
+            "lines": self._lines_about(),
             "depth": self.depth,
             "iterations": [
                 {
                     "depth": iteration.depth,
                     "value": iteration.value,
-                    "best_move": self._best_move_text(iteration.lines),
+                    "best_move": next(
+                        (move_text(self.position, line.move) for line in iteration.lines), None
+                    ),
                     "nodes": iteration.nodes,
                     "seconds": iteration.seconds,
                 }
@@ -525,13 +543,6 @@ class SearchResult(PositionResult):
             "why": self.why,
             "compiled": self.compiled,
         }
-
-    def _best_move_text(self, lines: tuple[Line, ...]) -> str | None:
-        return move_text(self.position, lines[0].move) if lines else None
-
-    def _line(self, line: Line) -> dict[str, Any]:
-        texts = line_text(self.position, line.pv)
-        return {"move": texts[0], "value": line.value, "pv": texts}
 
     def __str__(self) -> str:
         lines = [f"value  {self.value_text()}  ({self.meaning()})"]
@@ -719,7 +730,7 @@ class TreeStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class MonteCarloResult(PositionResult):
+class MonteCarloResult(LinesResult):
     """The result of a Monte Carlo tree search."""
 
     position: Any
@@ -757,18 +768,8 @@ class MonteCarloResult(PositionResult):
     exact = False
 
     @property
-    def best_move(self) -> int | None:  # type: ignore[override]
-        """The first move of the best line; None if there is none."""
-        return self.lines[0].move if self.lines else None
-
-    @property
-    def pv(self) -> tuple[int, ...]:  # type: ignore[override]
-        """The most visited line, up to the first event of chance."""
-        return self.lines[0].pv if self.lines else ()
-
-    @property
     def depth(self) -> int:
-        """The length of that line in plies."""
+        """The length of the best line in plies."""
         return len(self.pv)
 
     @property
@@ -826,7 +827,6 @@ class MonteCarloResult(PositionResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with positions and moves in the game's own notation."""
-        best = None if self.best_move is None else move_text(self.position, self.best_move)
         return self._about() | {
             "value": self.value,
             "win_rate": self.win_rate,
@@ -834,12 +834,8 @@ class MonteCarloResult(PositionResult):
             "upper": self.upper,
             "proven": self.proven,
             "exact": self.exact,
-            "best_move": best,
-            "lines": [
-                {"move": texts[0], "value": line.value, "pv": texts}
-                for line in self.lines
-                for texts in [line_text(self.position, line.pv)]
-            ],
+            "best_move": self.move_text(),
+            "lines": self._lines_about(),
             "moves": [
                 asdict(each)
                 | {"move": move_text(self.position, each.move), "win_rate": self.rate_of(each)}

@@ -10,9 +10,7 @@ import threading
 from dataclasses import replace
 from typing import Any, Unpack
 
-from cutnode.contract.derived import require_moves
-from cutnode.contract.dispatch import game_name
-from cutnode.contract.errors import CutnodeError, GameError
+from cutnode.contract.errors import CutnodeError
 from cutnode.contract.positions import coerce
 from cutnode.kernels.clock import Clock
 from cutnode.runtime.running import Limits
@@ -31,7 +29,7 @@ from cutnode.search.options import (
     require_book,
     thread_count,
 )
-from cutnode.search.record import require_history
+from cutnode.search.record import require_history, require_searchable
 from cutnode.search.results import SearchResult, Statistics
 from cutnode.search.tablebase_results import lines_of
 from cutnode.storage.tables import Table
@@ -156,14 +154,7 @@ class Searcher(CompiledSearch, Unpickled):
 
     def check(self, position: Any, options: SearchOptions) -> None:
         """Raise a :class:`CutnodeError` if the options do not suit the position."""
-        if type(position) is not self.cls:
-            given = type(position).__name__
-            if hasattr(position, "_fields"):
-                given = f"{game_name(type(position))} ({given})"
-            raise GameError(
-                f"this searcher is for {game_name(self.cls)} ({self.cls.__name__}), not {given}"
-            )
-        require_moves(position)
+        require_searchable(position, self.cls)
         if options.playouts is not None:
             raise CutnodeError("playouts limit only Monte Carlo tree search (engine='mcts')")
         require_history(options.history, self.cls)

@@ -19,7 +19,6 @@ from random import Random
 from typing import Any, Unpack
 
 from cutnode.contract.choices import ENGINES
-from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.verbs import outcome
@@ -31,7 +30,7 @@ from cutnode.runtime.unpickled import Unpickled
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.options import AutoKeywords, AutoOptions, SearchOptions
 from cutnode.search.proving_searcher import ProvingSearcher
-from cutnode.search.record import Record
+from cutnode.search.record import Record, position_of_game
 from cutnode.search.results import MonteCarloResult, SearchResult
 from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
@@ -214,7 +213,7 @@ class Trial:
         try:
             plies = 0
             while not self._is_over():
-                opening = self._opening(plies)
+                opening = position_of_game(self.position, plies, self.random)
                 plies = 0 if opening is None else plies + 1
                 if opening is not None:
                     self._play_pair(opening)
@@ -238,19 +237,6 @@ class Trial:
         if not self.reason and is_stopped(self.stops):
             self.reason = "stopped"
         return bool(self.reason) or abs(self.lead) >= ENOUGH_LEAD or self.clock.is_over(0)
-
-    def _opening(self, plies: int) -> Any | None:
-        """Return the position after *plies* random moves; None if the game ends before."""
-        record = Record(self.position, seed=self.random.getrandbits(32))
-        while not record.ending():
-            if record.is_chance():
-                record.draw()
-            elif plies == 0:
-                return record.position
-            else:
-                record.play(self.random.choice(legal_moves(record.position)))
-                plies -= 1
-        return None
 
     def _play_pair(self, opening: Any) -> None:
         """Play two games, each engine beginning one, and count them if both are finished."""

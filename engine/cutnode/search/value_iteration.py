@@ -55,6 +55,7 @@ from cutnode.kernels.value_iteration import (
 from cutnode.runtime.running import KernelCall, Limits, run
 from cutnode.search.board import given_position
 from cutnode.search.state_values import States, ValueIterationResult
+from cutnode.tablebases.spaces import longer
 
 MOST_STATES = 1 << 30
 """The most states, as numbers of states and slots have 32 bits."""
@@ -146,14 +147,14 @@ class _Graph:
         """Make room for *states* and *edges* in total; keep what is known."""
         if states > len(self.keys):
             for name in ("keys", "kinds", "values"):
-                setattr(self, name, _longer(getattr(self, name), states))
-            self.first = _longer(self.first, states + 1)
-            self.words = _longer(self.words, states * words_each(type(self.root)))
+                setattr(self, name, longer(getattr(self, name), states))
+            self.first = longer(self.first, states + 1)
+            self.words = longer(self.words, states * words_each(type(self.root)))
             self.slots = np.zeros(2 * states, np.int32)
             self.counts["indexed"] = 0
         if edges > len(self.children):
-            self.children = _longer(self.children, edges)
-            self.weights = _longer(self.weights, edges)
+            self.children = longer(self.children, edges)
+            self.weights = longer(self.weights, edges)
 
     def solve(self, tolerance: float) -> None:
         """Find all states and bound their values, until done or the stop flag is set."""
@@ -283,14 +284,6 @@ def _children(position: Any) -> list[tuple[int, Any]]:
     return [(index, child) for index, (odds, child) in events if odds > 0] or [
         (move, play(position, move)) for move in legal_moves(position)
     ]
-
-
-def _longer(array: Any, size: int) -> Any:
-    if isinstance(array, list):
-        return array + [None] * (size - len(array))
-    longer = np.empty(size, array.dtype)
-    longer[: len(array)] = array
-    return longer
 
 
 def _room(room: int, needed: int) -> int:

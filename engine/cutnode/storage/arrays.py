@@ -167,27 +167,38 @@ def _checksums(array: Any) -> Any:
 
 REWORDED = {
     "e1e36359fb3d258266ed0fb78b523446": "876d9d397d974b4aa2f9fcf54727b85d",  # chess
-    "74ec163ab038baaa8c1390d8114b3f23": "30f92755258e248e93aff248dff56100",
+    "74ec163ab038baaa8c1390d8114b3f23": "30f92755258e248e93aff248dff56100",  # chess
     "cc56c9ab1954e7e8cbbe0a94ac5e8f92": "91e413dff3fafc3db7fba3b75dc44840",  # chess
-    "d6f76a89141e4d0f78ab9828eb9ecf02": "6f93ab0da4b24b68269644f35276d9c0",
+    "d6f76a89141e4d0f78ab9828eb9ecf02": "6f93ab0da4b24b68269644f35276d9c0",  # chess
     "bb77d042d6582166951bf890f3eaf6bd": "606e3324e3c0d79dfae8936c01525110",  # domineering
     "8e93d841b90dceabda4d24fff9426ad2": "5c171553cbc58489fa9c5b1b280260c3",  # domineering
+    "cdd571dbffe34a45af5f13340179ca54": "7e5a98508f12da7e2bd93a77a9de42df",  # hex
+    "23629412a192ca010ef4d09601658b61": "75b072b91447990096911fc94165061d",  # hex
+    "358ee5ca9ac4da4a1f26a2e50d6c2938": "e8587730253e60b14ddbbc16c304fae3",  # mnk
+    "0d7d2788614723962aebb8dee96060f0": "979a08c16dd8a154fa7e94cd12b8296d",  # mnk
+    "d85a394d7b146488733f4d79c5f71991": "b1b40443eff30de71dc59b3e8f7e69ce",  # mnk
+    "72da006f9c5067973fef8e870617555e": "934c3884bdce7fec0dfb2bd856d81249",  # mnk
     "02c59f5ec2f9c52157c56ec1f5ebe723": "d6be4d2b6d5f1c4bdd001cbffbd46dec",  # morris
-    "cfb9920bdbeeb2952c9a8b94632de3d5": "5c709003813be123cd6b4e04db837d7e",
+    "cfb9920bdbeeb2952c9a8b94632de3d5": "5c709003813be123cd6b4e04db837d7e",  # morris
     "32b00b79668d92c08cb4a73c6b330dfe": "3715604c5527341d54f9125122421682",  # morris
-    "69a04a72f8ff945ada2e77cdcc0fbb39": "d44ef128afe6e1a94d320e010a11b58e",
+    "69a04a72f8ff945ada2e77cdcc0fbb39": "d44ef128afe6e1a94d320e010a11b58e",  # morris
     "a53c68e637f364266693b94949f4bcea": "6095af9606d23be506cf0a373a8395e8",  # othello
-    "fae89b1519dfde489dde256aa7bc0dcd": "52bc3e81cb48ee874f564bfceae9adb8",
+    "fae89b1519dfde489dde256aa7bc0dcd": "52bc3e81cb48ee874f564bfceae9adb8",  # othello
     "89bb8f7567bd1a8645d70265d258faab": "c3cf032cb0222d8f1f59c6516ea4b52f",  # othello
-    "a61ec12a3bcd09d323890850d422619e": "b041e120fff2556ebdff6ef43570df27",
-    "0de272989cdefd573ca81d9077acddde": "b93acf8f4513ecbe9dfae907d8879c46",  # y
-    "aaa760e28ae89435650485bd527d661e": "2738cbc2d203b5dd969ef1d190f77135",
-    "1a04636508e44f391d19ba86d21a5213": "44a50d6feb18e9833e7b95b3e49440d4",  # y
-    "862c5de7283f35c78d4cc108c88e2147": "2e3f49aa80465214940cc286a9761521",
+    "a61ec12a3bcd09d323890850d422619e": "b041e120fff2556ebdff6ef43570df27",  # othello
+    "c62a67311eacaacae7f09aefd567f9f6": "5f966698f2eb6a4576bd7e3e338b424d",  # qubic
+    "d64d5e770b66e480505ea19e2f4682ab": "6c79d094068b61bc56bad50c48052b1c",  # qubic
+    "0d2b8492ee9992ac0105a4fe1f5ba15b": "780e802b4a1341de4d02c4fe7da3f03b",  # qubic
+    "2ca03313fa736d632b2b017a378ae483": "0da166fce1214a68b847a4430edef538",  # qubic
+    "bd11606728545a169afd88d0897557b7": "b93acf8f4513ecbe9dfae907d8879c46",  # y
+    "e665e1783d1f8c47a37f8a0039e1299d": "44a50d6feb18e9833e7b95b3e49440d4",  # y
+    "1cdb7cd6ebb80050d0b128932f5a9c98": "2738cbc2d203b5dd969ef1d190f77135",  # y
+    "96a4fdd39feda42a8091a769d6565fb6": "2e3f49aa80465214940cc286a9761521",  # y
 }
-"""Digests of before version 0.3, by the present ones, of games that differ in messages alone.
+"""The digests that saved files have, by the present ones, of games whose sources say the same in
+other words: messages reworded, or rules shared with other games (:mod:`cutnode.contract.stones`).
 
-Most have two, as Python 3.12 writes sources differently from 3.11.
+Most have two for each set of modules, as Python 3.12 writes sources differently from 3.11.
 """
 
 

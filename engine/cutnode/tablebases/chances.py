@@ -36,11 +36,9 @@ from cutnode.contract.errors import GameError
 from cutnode.contract.verbs import chance, outcome
 from cutnode.kernels.layer_iteration import MOST_SLOTS, NO_EDGE, Choices, sweep, sweep_choices
 from cutnode.kernels.retrograde import MISSING
-from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.retrograde import MissingLayerError
-from cutnode.tablebases.scratch import Scratch, parts
-from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.threads import LayerThreads
+from cutnode.tablebases.scratch import parts
+from cutnode.tablebases.threads import LayerTask
 
 EXTRAPOLATE = 6
 """Sweeps between two additions of a geometric series."""
@@ -74,28 +72,20 @@ NO_CHOICES = Choices(np.zeros(0, np.uint32), np.zeros(0))
 class ChanceLayer:
     """Value iteration in a layer: its ``values``, and the ``error`` that bounds theirs."""
 
-    def __init__(
-        self,
-        space: Space,
-        number: int,
-        directory: Directory,
-        threads: LayerThreads,
-        tolerance: float,
-        scratch: Scratch,
-    ):
-        self.space, self.number, self.threads = space, number, threads
+    def __init__(self, task: LayerTask, *, tolerance: float):
+        self.space, self.number, self.threads = task.space, task.number, task.threads
         self.tolerance = tolerance
-        self.tables = directory.numbers
-        size = space.sizes[number]
-        self.values, self._changes = scratch.zeros(size, float), scratch.zeros(size, float)
-        self._scratch = scratch
+        self.tables = task.directory.numbers
+        self._scratch = scratch = task.scratch
+        self.values = scratch.zeros(task.size, float)
+        self._changes = scratch.zeros(task.size, float)
         self.memory = scratch.memory
         """Bytes left for the best moves."""
         self.sweeps = 0
         """Sweeps so far; the two bounds count as one each."""
-        self.error = max((table.error for table in directory.layers.values()), default=0.0)
+        self.error = max((table.error for table in task.directory.layers.values()), default=0.0)
         """The largest error of earlier layers, to which this layer's own is added."""
-        self._limit = value_limit(space.cls)
+        self._limit = value_limit(task.space.cls)
 
     @property
     def step(self) -> str:

@@ -19,27 +19,17 @@ from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import GameError
 from cutnode.kernels.layer_points import lower_threshold
 from cutnode.kernels.retrograde import MISSING, STUCK
-from cutnode.tablebases.layer_tables import Directory
 from cutnode.tablebases.retrograde import MissingLayerError, code_type
-from cutnode.tablebases.scratch import Scratch
-from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.threads import LayerThreads
+from cutnode.tablebases.threads import LayerTask
 
 
 class PointsLayer:
     """The analysis of a layer: ``codes``, the value of each index."""
 
-    def __init__(
-        self,
-        space: Space,
-        number: int,
-        directory: Directory,
-        threads: LayerThreads,
-        scratch: Scratch,
-    ):
-        self.space, self.number, self.threads = space, number, threads
-        self.tables = directory.numbers
-        self.codes = scratch.zeros(space.sizes[number], code_type(space.cls))
+    def __init__(self, task: LayerTask):
+        self.space, self.number, self.threads = task.space, task.number, task.threads
+        self.tables = task.directory.numbers
+        self.codes = task.scratch.zeros(task.size, code_type(task.space.cls))
         self.threshold = -1
 
     @property

@@ -24,9 +24,9 @@ import numpy as np
 
 from cutnode.contract.dispatch import defines, game_name, is_plain
 from cutnode.contract.errors import GameError
+from cutnode.kernels.blocks import BLOCK_SHIFT
 from cutnode.kernels.retrograde import (
     BEYOND,
-    BLOCK_SHIFT,
     CHECK,
     DRAWN,
     HOLE,
@@ -40,10 +40,8 @@ from cutnode.kernels.retrograde import (
     propagate,
     write_edges,
 )
-from cutnode.tablebases.layer_tables import Directory
-from cutnode.tablebases.scratch import Scratch, parts
-from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.threads import LayerThreads
+from cutnode.tablebases.scratch import parts
+from cutnode.tablebases.threads import LayerTask
 
 LARGEST_EDGES = 1 << 30
 """The limit of an index that an edge can name."""
@@ -56,32 +54,22 @@ class MissingLayerError(Exception):
 class RetrogradeLayer:
     """The analysis of a layer: ``codes``, one for each index, and ``distance``, the next pass."""
 
-    def __init__(
-        self,
-        space: Space,
-        number: int,
-        directory: Directory,
-        threads: LayerThreads,
-        *,
-        conversion: bool,
-        scratch: Scratch,
-    ):
-        self.space, self.number, self.threads = space, number, threads
-        self.tables = directory.numbers
-        size = space.sizes[number]
-        self.blocks = -(-size // (1 << BLOCK_SHIFT))
-        self.codes = scratch.zeros(size, code_type(space.cls))
-        self.memory = scratch.memory
+    def __init__(self, task: LayerTask, *, conversion: bool):
+        self.space, self.number, self.threads = task.space, task.number, task.threads
+        self.tables = task.directory.numbers
+        self.blocks = -(-task.size // (1 << BLOCK_SHIFT))
+        self.codes = task.scratch.zeros(task.size, code_type(task.space.cls))
+        self.memory = task.scratch.memory
         """Bytes left for the list of moves."""
         self.distance = 0
         self.begun = False
         self._touched = np.zeros(self.blocks, np.uint8)
-        farthest = max((table.farthest for table in directory.layers.values()), default=0)
+        farthest = max((table.farthest for table in task.directory.layers.values()), default=0)
         self._due = np.zeros((4 if conversion else farthest + 4, self.blocks), np.uint8)
         self._firsts = np.zeros(0, np.int64)
         self._edges = np.zeros(0, np.uint32)
         self._sweeping = self._swept = False
-        threads.set(conversion=conversion)
+        self.threads.set(conversion=conversion)
 
     def solve(self, pause: Callable[[], None] | None = None) -> None:
         """Decide all positions; *pause* is called before each pass."""

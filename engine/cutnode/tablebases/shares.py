@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cutnode.contract.errors import CutnodeError
-from cutnode.kernels.retrograde import BLOCK_SHIFT
+from cutnode.kernels.blocks import BLOCK_SHIFT
 from cutnode.storage.arrays import identity
 from cutnode.tablebases.builder import LayerBuilder
 from cutnode.tablebases.files import NO_MODULES

@@ -32,7 +32,7 @@ from cutnode.tablebases.points import PointsLayer
 from cutnode.tablebases.retrograde import MissingLayerError, RetrogradeLayer
 from cutnode.tablebases.scratch import Scratch
 from cutnode.tablebases.spaces import Space
-from cutnode.tablebases.threads import LayerThreads
+from cutnode.tablebases.threads import LayerTask, LayerThreads
 
 DIGITS = 1e-11
 """The default tolerance of expected values, as a fraction of ``VALUE_LIMIT``."""
@@ -86,7 +86,6 @@ class LayerWork:
         self.error_before = max((table.error for table in directory.layers.values()), default=0.0)
         if folder is None:
             self._require_memory()
-        scratch = Scratch(settings.memory, folder)
         dtype = {CHANCES: SWEEP, POINTS: THRESHOLD, DISTANCES: PASS}[self.kind]
         self.threads = LayerThreads(
             space,
@@ -98,22 +97,17 @@ class LayerWork:
             None if look is None else functools.partial(look, weakref.proxy(self)),
             clock,
         )
+        scratch = Scratch(settings.memory, folder)
+        task = LayerTask(space, number, directory, self.threads, scratch)
         self.layer: ChanceLayer | PointsLayer | RetrogradeLayer
         if self.kind == CHANCES:
             whole = settings.tolerance or DIGITS * value_limit(space.cls)
             self._share = whole / (1.5 * len(space.sizes))
-            self.layer = ChanceLayer(space, number, directory, self.threads, self._share, scratch)
+            self.layer = ChanceLayer(task, tolerance=self._share)
         elif self.kind == POINTS:
-            self.layer = PointsLayer(space, number, directory, self.threads, scratch)
+            self.layer = PointsLayer(task)
         else:
-            self.layer = RetrogradeLayer(
-                space,
-                number,
-                directory,
-                self.threads,
-                conversion=settings.metric != "dtm",
-                scratch=scratch,
-            )
+            self.layer = RetrogradeLayer(task, conversion=settings.metric != "dtm")
 
     def _require_memory(self) -> None:
         needed, allowed = self.size * BYTES_EACH[self.kind], self.settings.memory

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,27 @@ from cutnode.contract.errors import CutnodeError, require_integer
 from cutnode.kernels.clock import Clock
 from cutnode.runtime.running import KernelCall, run
 from cutnode.runtime.threads import MOST_THREADS
+from cutnode.tablebases.layer_tables import Directory
+from cutnode.tablebases.scratch import Scratch
 from cutnode.tablebases.spaces import Space, StoppedError
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTask:
+    """A layer to solve, and what its solution may use."""
+
+    space: Space
+    number: int
+    """The number of the layer."""
+    directory: Directory
+    """The tables of earlier layers."""
+    threads: LayerThreads
+    scratch: Scratch
+
+    @property
+    def size(self) -> int:
+        """The number of indices."""
+        return self.space.sizes[self.number]
 
 
 class LayerThreads:

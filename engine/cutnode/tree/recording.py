@@ -29,7 +29,7 @@ from cutnode.compiler.interpreter import Interpretable, Observer, observed
 from cutnode.contract.choices import RECORDED_NODES, RECORDED_SEARCHES
 from cutnode.contract.derived import same_after_chance
 from cutnode.contract.dispatch import defines, game_name, is_plain, module_of
-from cutnode.contract.errors import CutnodeError, GameError, require_integer
+from cutnode.contract.errors import CutnodeError, GameError, require_at_least, require_integer
 from cutnode.contract.loading import plain_copy
 from cutnode.contract.notation import notation_of
 from cutnode.contract.positions import coerce
@@ -100,14 +100,10 @@ def record_tree(
     all.  Nodes are chosen in this order: the principal variation, then nodes nearer to the root,
     best moves before others, and larger subtrees before smaller ones.
     """
-    for number, least, what in (
-        (nodes, 1, "nodes"),
-        (plies, 0, "plies"),
-        (width, 1, "width"),
-        (size, 1, "size"),
-    ):
-        if require_integer(number, what) < least:
-            raise CutnodeError(f"{what} must be at least {least}, got {number}")
+    require_at_least(nodes, 1, "nodes")
+    require_at_least(plies, 0, "plies")
+    require_at_least(width, 1, "width")
+    require_at_least(size, 1, "size")
     if not 0 <= require_integer(depth, "depth") <= MOST_DEPTH:
         raise CutnodeError(f"depth must be 0..{MOST_DEPTH} plies, got {depth}")
     if search not in RECORDED_SEARCHES:
