@@ -330,9 +330,9 @@ def test_progress_of_a_batch():
 def test_invalid_limits():
     for wrong in ({"nodes": 0}, {"seconds": 0}, {"seconds": float("nan")}, {"threads": 0}):
         for function in (solve, analyse):
-            with pytest.raises(CutnodeError, match=r"at least 1|must be positive"):
+            with pytest.raises(CutnodeError, match=r"at least 1|must be positive|1\.\.1024"):
                 function(LATE, **wrong)
-        with pytest.raises(CutnodeError, match=r"at least 1|must be positive"):
+        with pytest.raises(CutnodeError, match=r"at least 1|must be positive|1\.\.1024"):
             solve_many([LATE], **wrong)
 
 

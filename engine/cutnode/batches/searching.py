@@ -34,12 +34,12 @@ from cutnode.kernels.batch_search import (
 )
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.evaluation import AnyEvaluation
+from cutnode.runtime.options import check
 from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits, is_stopped, run
 from cutnode.search.board import class_of
 from cutnode.search.options import (
     LimitKeywords,
     SearcherKeywords,
-    check_depth,
     require_limit,
     thread_count,
 )
@@ -103,7 +103,7 @@ class BatchSearchTask(KernelLoop):
 
 def require_depth(depth: int | None, limits: Limits) -> None:
     """Raise :class:`CutnodeError` for an invalid depth, or if a search has no limit."""
-    check_depth(depth)
+    check("depth", depth)
     require_limit(depth, limits.nodes, limits.seconds, limits.stop)
 
 

@@ -42,9 +42,9 @@ from cutnode.playing.elo import Sprt
 from cutnode.playing.levels import LEVELS
 from cutnode.playing.matches import Games, MatchResult, make_openings, match
 from cutnode.playing.players import RemotePlayer, make_player
+from cutnode.runtime.options import check
 from cutnode.runtime.processes import MOST_PROCESSES
 from cutnode.runtime.running import Limits
-from cutnode.search.options import check_depth
 
 MATCH = "match"
 """The name of a sample that is a pair of games: B's mean score, and each game's score and end."""
@@ -245,7 +245,7 @@ class _Plan:
 
     def check(self, positions: Sequence[Any]) -> None:
         """Check that positions can be searched like this; :class:`CutnodeError` if not."""
-        check_depth(self.depth)
+        check("depth", self.depth)
         Limits(self.nodes, self.seconds)
         if self.runs < 1:
             raise CutnodeError(f"runs must be at least 1, got {self.runs}")

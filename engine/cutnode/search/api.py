@@ -39,6 +39,7 @@ from cutnode.kernels.evaluation import AnyEvaluation
 from cutnode.kernels.reference import alphabeta_node, minimax_node, perft_node, plain_dtype
 from cutnode.kernels.scores import WIN, is_decisive
 from cutnode.kernels.solver import result_dtype
+from cutnode.runtime.options import check
 from cutnode.runtime.running import KernelCall, Limits, run, watch
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.board import class_of, given_history, given_position
@@ -52,7 +53,6 @@ from cutnode.search.options import (
     SearchKeywords,
     SearchOptions,
     TreeKeywords,
-    check_engine,
     proof_options,
     require_keywords,
     thread_count,
@@ -207,7 +207,7 @@ def search(
 
     Each call makes a new searcher.  To search the positions of a game, hold an :class:`Engine`.
     """
-    check_engine(engine)
+    check("engine", engine)
     keywords: dict[str, Any] = dict(options)
     own = {name: keywords.pop(name) for name in options if name in SearchKeywords.__optional_keys__}
     own["history"] = given_history(position, own.get("history", ()))

@@ -20,6 +20,7 @@ from cutnode.contract.loading import Game
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.node import search_dtype
 from cutnode.kernels.solver import search_dtype as solver_dtype
+from cutnode.runtime.options import check
 from cutnode.runtime.threads import Workers, interrupts
 from cutnode.runtime.unpickled import Unpickled
 from cutnode.search.api import perft
@@ -36,7 +37,6 @@ from cutnode.search.options import (
     SearchKeywords,
     SearchOptions,
     TreeKeywords,
-    check_engine,
     proof_options,
     thread_count,
 )
@@ -139,7 +139,7 @@ class Engine(Unpickled, Generic[R_co]):
         threads: int = 1,
         **options: Unpack[EngineKeywords],
     ):
-        check_engine(engine)
+        check("engine", engine)
         cls = class_of(game)
         self.engine = engine
         self.threads = threads = thread_count(threads, cls)
