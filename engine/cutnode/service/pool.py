@@ -26,7 +26,7 @@ from cutnode.search.engine import Engine
 from cutnode.service.code import CompiledCode
 from cutnode.service.failures import Failure, failure_of, report
 from cutnode.service.models import Answer
-from cutnode.service.questions import Key, LevelEngine, OnEvent, Question
+from cutnode.service.questions import Key, LevelEngine, Question
 from cutnode.service.settings import Settings
 
 POLL_SECONDS = 0.02
@@ -44,9 +44,8 @@ class CachedEngine(NamedTuple):
 class EngineCache:
     """The engines of a service, for all its threads; the least recently used are closed first."""
 
-    def __init__(self, room: int, threads: int):
+    def __init__(self, room: int):
         self.room = room
-        self.threads = threads
         self.megabytes = 0
         self.count = 0
         self._idle: list[CachedEngine] = []
@@ -77,7 +76,7 @@ class EngineCache:
         return None
 
     def _make(self, key: Key) -> CachedEngine:
-        size = key.room(self.threads)
+        size = key.room()
         with self._lock:
             while self.megabytes + size > self.room and self._idle:
                 self._discard()
@@ -87,7 +86,7 @@ class EngineCache:
                 )
             self._account(1, size)
         try:
-            return CachedEngine(key, key.engine(self.threads), size)
+            return CachedEngine(key, key.engine(), size)
         except BaseException:
             with self._lock:
                 self._account(-1, -size)
@@ -106,16 +105,14 @@ class EngineCache:
 class Run:
     """A running search."""
 
-    def __init__(self, question: Question, on_event: OnEvent | None):
+    def __init__(self, question: Question):
         self.question = question
-        self.on_event = on_event
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self.stop = threading.Event()
-        self.until = time.monotonic() + (question.limits.seconds or 0)
+        self.until = time.monotonic() + question.options["seconds"]
 
     def end(self) -> None:
         """End the search if it still runs; its best result so far is the answer."""
-        self.stop.set()
+        self.question.stop.set()
 
     async def wait(self) -> Answer:
         """Wait for the answer; cancelling the wait ends the search."""
@@ -130,7 +127,7 @@ class SearchPool:
 
     def __init__(self, settings: Settings, done: Callable[[Question, Answer | None, float], None]):
         self.settings = settings
-        self.engines = EngineCache(settings.room, settings.threads)
+        self.engines = EngineCache(settings.room)
         self.running: set[Run] = set()
         self.waiting: deque[asyncio.Future[None]] = deque()
         self.closed = False
@@ -140,24 +137,20 @@ class SearchPool:
         self._free = settings.searches
         self._done = done
 
-    async def start(self, question: Question, on_event: OnEvent | None = None) -> Run:
-        """Wait for a turn, then start the search; it calls *on_event* in its own thread.
+    async def start(self, question: Question) -> Run:
+        """Wait for a turn, then start the search in a thread of its own.
 
         :class:`Failure` (503) if the queue is full, if the turn does not come in time, or if the
         service stops.
         """
         await self._ready(question)
         await self._turn()
-        run = Run(question, on_event)
+        run = Run(question)
         self.running.add(run)
         loop = asyncio.get_running_loop()
         work = functools.partial(self._work, run, loop)
         threading.Thread(target=work, name="search", daemon=True).start()
         return run
-
-    async def ask(self, question: Question) -> Answer:
-        """Wait for a turn, search, and return the answer."""
-        return await (await self.start(question)).wait()
 
     def is_busy(self) -> bool:
         """Return whether any thread is searching or compiling."""
@@ -179,7 +172,7 @@ class SearchPool:
     def _compile(self, question: Question) -> None:
         """Compile what a question needs in the calling thread; others wait for it to finish."""
         with self._one_at_a_time, self.engines.borrow(question.key) as engine:
-            question.small()(engine, threading.Event(), None)
+            question.small().ask(engine)
             engine.new_game()  # this short a trial must not choose a session's engine
 
     def prepare(self, question: Question) -> None:
@@ -292,7 +285,7 @@ class SearchPool:
         failure: Exception | None = None
         try:
             with self.engines.borrow(run.question.key) as engine:
-                answer = run.question(engine, run.stop, run.on_event)
+                answer = run.question.ask(engine)
         except Exception as error:
             failure = error
         spent = time.perf_counter() - started

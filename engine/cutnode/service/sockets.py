@@ -114,8 +114,7 @@ class Conversation:
     async def _search(self, message: Start, asked: BaseModel) -> None:
         events = EventQueue()
         try:
-            question = await self.service.question(message.kind, message.game, asked)
-            self.run_now = await self.service.pool.start(question, events.put)
+            self.run_now = await self.service.start(message.kind, message.game, asked, events.put)
         except Failure as failure:
             await self._fail(failure)
             return
