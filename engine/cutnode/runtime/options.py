@@ -8,6 +8,7 @@ change without a new compilation; and it is quick to import, for the command lin
 
 from __future__ import annotations
 
+import threading
 from math import inf
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ class Option(NamedTuple):
     """An option that Python calls, commands, players and the service share."""
 
     kind: type
-    """The type of its value: a number in its range, a flag, or ``str``."""
+    """The type of its value: a number in its range, a flag, a ``str``, or an event."""
     about: str
     """A sentence about it."""
     default: Any = None
@@ -74,7 +75,9 @@ class Option(NamedTuple):
             return ""
         if self.choices:
             return "" if value in self.choices else f"one of {', '.join(self.choices)}"
-        if self.kind not in (int, float):
+        if self.kind is threading.Event:
+            return "" if isinstance(value, self.kind) else "a threading.Event"
+        if self.kind in (bool, str):
             return ""
         numbers = int if self.kind is int else (int, float)
         if isinstance(value, bool) or not isinstance(value, numbers):
@@ -142,6 +145,7 @@ OPTIONS = {
     "nodes": Option(int, "Node limit.", least=1),
     "seconds": Option(float, "Time limit in seconds.", above=True, metavar="S"),
     "soft_seconds": Option(float, "Time limit in seconds, between depths.", above=True),
+    "stop": Option(threading.Event, "Event that ends the search early."),
     # The search
     "lines": Option(int, "Number of best moves.", 1, least=1),
     "seed": Option(

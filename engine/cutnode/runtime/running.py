@@ -40,10 +40,8 @@ class Limits:
         return () if self.stop is None else (self.stop,)
 
     def __post_init__(self) -> None:
-        check("nodes", self.nodes)
-        check("seconds", self.seconds)
-        if self.stop is not None and not isinstance(self.stop, threading.Event):
-            raise CutnodeError(f"stop must be a threading.Event, got {self.stop!r}")
+        for name in ("nodes", "seconds", "stop"):
+            check(name, getattr(self, name))
 
 
 def require_limit(*limits: object) -> None:

@@ -265,14 +265,15 @@ def solve_many(
     line = 2 if lines else 0
     with table_for(table) as table:
         settings = ProofSettings(chosen.weak, line, cold)
-        workers = proof_workers(positions, threads, table, chosen.limits, keep, settings)
+        limits = chosen.limits()
+        workers = proof_workers(positions, threads, table, limits, keep, settings)
 
         def look() -> None:
             if progress is not None:
                 progress(sum(worker.done for worker in workers))
 
         spans = Spans([(0, len(positions))], threads)
-        ended = work_through(spans, workers, chosen.limits.stops, look)
+        ended = work_through(spans, workers, limits.stops, look)
     return Batch(positions, rows, spent, functools.partial(proof_result, chosen.weak, ended), ended)
 
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, Unpack, cast, overload
 
 from cutnode.contract.dispatch import defines, game_name, is_plain
-from cutnode.contract.errors import CutnodeError, GameError, require_integer
+from cutnode.contract.errors import CutnodeError, GameError, require_callable, require_integer
 from cutnode.contract.loading import Game
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.node import search_dtype
@@ -453,7 +452,11 @@ class Engine(Unpickled, Generic[R_co]):
         if kind == "search":
             keywords["history"] = given_history(position, keywords.get("history", ()))
         position = self._mine(position)
-        stop, call = self._call(position, kind, clock, keywords)
+
+        def note(iteration: Iteration) -> None:
+            handle.note(iteration)
+
+        stop, call = self._call(position, kind, clock, keywords, note)
         running = self._begin(stop, Stop())
         self._opened().reset()
         handle: Handle[Any] = Handle(position, kind, clock, running, self._end, self._progress)
@@ -463,7 +466,7 @@ class Engine(Unpickled, Generic[R_co]):
             with self._lock:
                 self._thread = handle.thread = threading.get_ident()
             try:
-                result = call(running, handle)
+                result = call(running)
             except BaseException as error:
                 failure = error
             handle.rest(self._progress(handle, result))
@@ -503,29 +506,39 @@ class Engine(Unpickled, Generic[R_co]):
         return Progress(depth, value, None, None, line, searcher.nodes(), seconds, fill)
 
     def _call(
-        self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]
-    ) -> tuple[threading.Event | None, Callable[[Stop, Handle[Any]], Any]]:
-        """Check the options of a call of some kind; return its stop event and a function to run."""
+        self,
+        position: Any,
+        kind: str,
+        clock: Clock,
+        keywords: dict[str, Any],
+        note: Callable[[Iteration], None],
+    ) -> tuple[threading.Event | None, Callable[[Stop], Any]]:
+        """Check the options of a call of some kind; return its stop event and a function to run.
+
+        That calls *note* with each depth of a search.
+        """
         if kind != "search":
             options = proof_options(kind, keywords)
             require_solvable(self.cls)
 
-            def prove(running: Stop, handle: Handle[Any]) -> Result:
+            def prove(running: Stop) -> Result:
                 return self._ready_solver().prove(kind, position, options, running)
 
             return options.stop, prove
-        chosen = SearchOptions.of(kind, keywords)
+        told = keywords.get("progress")
+        require_callable(told, "progress")
+
+        def follow(iteration: Iteration) -> None:
+            note(iteration)
+            if told is not None:
+                told(iteration)
+
+        chosen = SearchOptions.of(kind, keywords | {"progress": follow})
         searcher = self._opened()
         searcher.check(position, chosen)
 
-        def search(running: Stop, handle: Handle[Any]) -> SearchResult | MonteCarloResult:
-            def follow(iteration: Iteration) -> None:
-                handle.note(iteration)
-                if chosen.progress is not None:
-                    chosen.progress(iteration)
-
-            options = replace(chosen, progress=follow)
-            return searcher.run(position, options, stop=running, clock=clock)
+        def search(running: Stop) -> SearchResult | MonteCarloResult:
+            return searcher.run(position, chosen, stop=running, clock=clock)
 
         return chosen.stop, search
 

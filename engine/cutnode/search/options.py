@@ -131,22 +131,27 @@ class SearcherOptions(_Options):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ProofOptions(_Options):
+class _LimitedOptions(_Options):
+    """Options of one call, with its limits."""
+
+    nodes: int | None = None
+    seconds: float | None = None
+    stop: threading.Event | None = None
+
+    def limits(self, stop: threading.Event | None = None) -> Limits:
+        """Return the limits of nodes and time, and the event; *stop*, if given, replaces it."""
+        return Limits(self.nodes, self.seconds, self.stop if stop is None else stop)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProofOptions(_LimitedOptions):
     """The options of a proof: its limits, its engine, and whether only the winner is proven."""
 
     declared: ClassVar[Mapping[str, Option]] = PROOF_OPTIONS
 
     weak: bool = False
     engine: str = PROOF_OPTIONS["engine"].default
-    nodes: int | None = None
-    seconds: float | None = None
-    stop: threading.Event | None = None
-    limits: Limits = field(init=False)
     at_least: int | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        _Options.__post_init__(self)
-        object.__setattr__(self, "limits", Limits(self.nodes, self.seconds, self.stop))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -156,13 +161,13 @@ class QuestionOptions(ProofOptions):
     at_least: int | None = None
 
     def __post_init__(self) -> None:
-        ProofOptions.__post_init__(self)
+        _Options.__post_init__(self)
         if self.at_least is not None and self.weak:
             raise CutnodeError("weak and at_least exclude each other: choose one question")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SearchOptions(_Options):
+class SearchOptions(_LimitedOptions):
     """The options of one search, explained at :meth:`cutnode.Engine.search`.
 
     Raise :class:`CutnodeError` for a value that is not allowed.
@@ -170,21 +175,16 @@ class SearchOptions(_Options):
 
     depth: int | None = None
     playouts: int | None = None
-    nodes: int | None = None
-    seconds: float | None = None
     soft_seconds: float | None = None
-    stop: threading.Event | None = None
     lines: int = OPTIONS["lines"].default
     seed: int | None = None
     moves: Iterable[int] | None = None
     history: Sequence[Any] = ()
     progress: Callable[[Iteration], None] | None = None
     bounds: Callable[[Iteration], None] | None = None
-    limits: Limits = field(init=False)
 
     def __post_init__(self) -> None:
         _Options.__post_init__(self)
-        object.__setattr__(self, "limits", Limits(self.nodes, self.seconds, self.stop))
         if self.moves is not None:
             object.__setattr__(self, "moves", tuple(require_iterable(self.moves, "moves")))
         object.__setattr__(self, "history", tuple(require_iterable(self.history, "history")))
@@ -297,15 +297,12 @@ class AutoOptions(_Options):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TreeOptions(_Options):
+class TreeOptions(AutoOptions):
     """The options of a :class:`~cutnode.search.monte_carlo.MonteCarlo`, explained there.
 
     Raise :class:`CutnodeError` for a value that is not allowed.
     """
 
-    evaluation: AnyEvaluation = None
-    tablebase: Tablebase | str | os.PathLike[str] | None = None
-    memory: int = TREE_MEMORY
     selection: str | None = None
     priors: str | None = None
     exploration: float | None = None
