@@ -387,9 +387,9 @@ def test_what_is_refused(engine, call, message):
 
 
 def test_options_that_do_not_exist(engine):
-    with pytest.raises(TypeError, match=r"search\(\) takes depth, .* no option 'dept'"):
+    with pytest.raises(TypeError, match=r"search\(\) takes nodes, .* no option 'dept'"):
         engine.start(EMPTY, dept=3)
-    with pytest.raises(TypeError, match=r"solve\(\) takes weak, .* no option 'depth'"):
+    with pytest.raises(TypeError, match=r"solve\(\) takes nodes, .* no option 'depth'"):
         engine.start(EMPTY, "solve", depth=3)
     assert engine.search(EMPTY, depth=1).depth == 1
 

@@ -109,17 +109,10 @@ TREE_OPTIONS = {
         float, "Weight of exploration.", usual="1 for uct, 1.5 for puct", engine="mcts"
     ),
     "rave": Option(
-        float,
-        "Number of playouts up to which RAVE outweighs their mean.",
-        0.0,
-        engine="mcts",
+        float, "Number of playouts up to which RAVE outweighs their mean.", 0.0, engine="mcts"
     ),
     "minimax": Option(
-        float,
-        "Weight of minimax evaluations against playouts.",
-        0.0,
-        most=1,
-        engine="mcts",
+        float, "Weight of minimax evaluations against playouts.", 0.0, most=1, engine="mcts"
     ),
     "rollouts": Option(
         str,
@@ -169,10 +162,7 @@ OPTIONS = {
     ),
     "soonest": Option(bool, "Score quicker wins higher.", True),
     "depth_in": Option(
-        str,
-        "Unit of depth in games where a player can move again.",
-        DEPTH_IN[0],
-        choices=DEPTH_IN,
+        str, "Unit of depth in games where a player can move again.", DEPTH_IN[0], choices=DEPTH_IN
     ),
     "debug": Option(bool, "Check a game of chance during the search.", False),
     "proof_share": Option(

@@ -451,12 +451,17 @@ class Engine(Unpickled, Generic[R_co]):
         _require_kind(kind)
         if kind == "search":
             keywords["history"] = given_history(position, keywords.get("history", ()))
+            told = keywords.get("progress")
+            require_callable(told, "progress")
+
+            def follow(iteration: Iteration) -> None:
+                handle.note(iteration)
+                if told is not None:
+                    told(iteration)
+
+            keywords["progress"] = follow
         position = self._mine(position)
-
-        def note(iteration: Iteration) -> None:
-            handle.note(iteration)
-
-        stop, call = self._call(position, kind, clock, keywords, note)
+        stop, call = self._call(position, kind, clock, keywords)
         running = self._begin(stop, Stop())
         self._opened().reset()
         handle: Handle[Any] = Handle(position, kind, clock, running, self._end, self._progress)
@@ -506,17 +511,9 @@ class Engine(Unpickled, Generic[R_co]):
         return Progress(depth, value, None, None, line, searcher.nodes(), seconds, fill)
 
     def _call(
-        self,
-        position: Any,
-        kind: str,
-        clock: Clock,
-        keywords: dict[str, Any],
-        note: Callable[[Iteration], None],
+        self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]
     ) -> tuple[threading.Event | None, Callable[[Stop], Any]]:
-        """Check the options of a call of some kind; return its stop event and a function to run.
-
-        That calls *note* with each depth of a search.
-        """
+        """Check the options of a call of some kind; return its stop event and a function to run."""
         if kind != "search":
             options = proof_options(kind, keywords)
             require_solvable(self.cls)
@@ -525,15 +522,7 @@ class Engine(Unpickled, Generic[R_co]):
                 return self._ready_solver().prove(kind, position, options, running)
 
             return options.stop, prove
-        told = keywords.get("progress")
-        require_callable(told, "progress")
-
-        def follow(iteration: Iteration) -> None:
-            note(iteration)
-            if told is not None:
-                told(iteration)
-
-        chosen = SearchOptions.of(kind, keywords | {"progress": follow})
+        chosen = SearchOptions.of(kind, keywords)
         searcher = self._opened()
         searcher.check(position, chosen)
 

@@ -230,6 +230,7 @@ def thread_count(threads: int, cls: type) -> int:
     Raise :class:`CutnodeError` if it is out of range or more than the game can use.
     """
     check("threads", threads)
+    threads = int(threads)
     if threads > 1 and is_plain(cls):
         raise GameError(f"{game_name(cls)} is plain Python, which runs on one thread at a time")
     return threads
