@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -36,16 +37,22 @@ from cutnode import (
 )
 from cutnode.batches import search_many
 from cutnode.compiler.jit import jit_enabled
+from cutnode.runtime.options import OPTIONS
 from cutnode.runtime.threads import SHARED_WORKERS
 from cutnode.search.options import (
+    AutoKeywords,
+    AutoOptions,
     ProofKeywords,
     ProofOptions,
+    ProvingKeywords,
     QuestionKeywords,
     QuestionOptions,
     SearcherKeywords,
     SearcherOptions,
     SearchKeywords,
     SearchOptions,
+    TreeKeywords,
+    TreeOptions,
 )
 from cutnode.search.solving import table_for
 
@@ -330,9 +337,9 @@ def test_progress_of_a_batch():
 def test_invalid_limits():
     for wrong in ({"nodes": 0}, {"seconds": 0}, {"seconds": float("nan")}, {"threads": 0}):
         for function in (solve, analyse):
-            with pytest.raises(CutnodeError, match=r"at least 1|must be positive"):
+            with pytest.raises(CutnodeError, match=r"at least 1|must be positive|1\.\.1024"):
                 function(LATE, **wrong)
-        with pytest.raises(CutnodeError, match=r"at least 1|must be positive"):
+        with pytest.raises(CutnodeError, match=r"at least 1|must be positive|1\.\.1024"):
             solve_many([LATE], **wrong)
 
 
@@ -421,16 +428,25 @@ def test_rules_load_neither_kernels_nor_searches():
 
 
 def test_keywords_are_those_of_options():
-    """The keywords that type checkers know are the keywords that functions accept."""
+    """The keywords that type checkers know are those of functions and of the table of options."""
     for keywords, kind in (
-        (SearcherKeywords, SearcherOptions),
-        (SearchKeywords, SearchOptions),
+        (AutoKeywords, AutoOptions),
         (ProofKeywords, ProofOptions),
         (QuestionKeywords, QuestionOptions),
+        (SearcherKeywords, SearcherOptions),
+        (SearchKeywords, SearchOptions),
+        (TreeKeywords, TreeOptions),
     ):
-        names = {field.name for field in dataclasses.fields(kind) if field.init}
-        assert names == keywords.__optional_keys__
-    with pytest.raises(TypeError, match=r"search\(\) takes depth, .*; there is no option 'dept'"):
+        hints = get_type_hints(keywords)
+        defaults = {field.name: field.default for field in dataclasses.fields(kind) if field.init}
+        assert hints.keys() == defaults.keys()
+        for name in hints.keys() & kind.declared.keys():
+            its = kind.declared[name]
+            if its.choices or its.kind is not str:
+                assert hints[name] == (its.kind if its.default is not None else its.kind | None)
+                assert defaults[name] == (its.default << 20 if name == "memory" else its.default)
+    assert get_type_hints(ProvingKeywords)["proof_share"] == OPTIONS["proof_share"].kind | None
+    with pytest.raises(TypeError, match=r"search\(\) takes nodes, .*; there is no option 'dept'"):
         cutnode.Searcher(LATE, table=1).search(LATE, dept=8)
     with pytest.raises(TypeError, match=r"solve\(\) takes at_least, .* no option 'depth'"):
         solve(LATE, depth=8)

@@ -365,7 +365,7 @@ def test_things_that_are_no_batch():
     for wrong, reason in (
         (lambda: run_batch([], threads=1), "no positions to solve"),
         (lambda: run_batch(7), "positions must be iterable, got 7"),
-        (lambda: run_batch(TINIES, threads=1 << 40), "threads must be at most 1024"),
+        (lambda: run_batch(TINIES, threads=1 << 40), "threads must be 1..1024, got"),
         (lambda: run_batch(TINIES, "count"), "task must be 'solve' or 'search', got 'count'"),
         (
             lambda: run_batch(TINIES, depth=3),
@@ -373,7 +373,7 @@ def test_things_that_are_no_batch():
         ),
         (lambda: run_batch(TINIES, nodes=0), "nodes must be at least 1"),
         (lambda: run_batch(TINIES, table=0), "a table needs at least 1 MiB"),
-        (lambda: run_batch(TINIES, threads=0), "threads must be at least 1"),
+        (lambda: run_batch(TINIES, threads=0), "threads must be 1..1024, got 0"),
     ):
         with pytest.raises(CutnodeError, match=reason):
             wrong()

@@ -25,10 +25,12 @@ from cutnode.cli.completion import Bash
 from cutnode.cli.exit_codes import ended_from_outside
 from cutnode.cli.live import _at_a_glance, progress_bar
 from cutnode.cli.main import GROUP, OWN_COMMANDS, added_commands, main
+from cutnode.cli.options import FLAGS
 from cutnode.cli.output import output_schema
 from cutnode.compiler import progress
 from cutnode.compiler.jit import jit_enabled
 from cutnode.search.handles import Progress
+from cutnode.runtime.options import PROOF_OPTIONS
 
 ROOT = Path(__file__).parent.parent
 TICTACTOE = (ROOT / "games" / "tictactoe.py").read_text()
@@ -725,6 +727,7 @@ def test_options_are_declared_once():
         for source in sources
         for name in re.findall(r'^[ @\w.(=]*"(--[a-z0-9-]+)"', source, re.M)
     ]
+    declared += [FLAGS.get(name, f"--{name.replace('_', '-')}") for name in PROOF_OPTIONS]
     assert len(declared) > 70
     assert {name for name in declared if declared.count(name) > 1} == OF_TWO_MEANINGS
 
@@ -798,7 +801,7 @@ BAD_INPUT = {
         "--techniques",
         "late_move_pruning",
     ): "late_move_pruning is selective",
-    ("search", "connect4", "--depth", "64"): "depth must be 0..63 plies, got 64",
+    ("search", "connect4", "--depth", "64"): "invalid value for '-d' / '--depth': 64 is not in",
     ("search", "connect4", "--seconds", "inf"): f"{SECONDS}: inf is not a finite number",
     (
         "search",

@@ -336,7 +336,8 @@ def test_the_command(client):
     address = ["--scheduler", client.scheduler.address]
     done = CliRunner().invoke(cluster_command, [*arguments, *address, "--json"])
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["value"] == 0
+    found = json.loads(done.stdout)
+    assert (found["verb"], found["value"], found["details"]["plies"]) == ("solve", 0, 4)
     both = CliRunner().invoke(cluster_command, [*arguments, *address, "--workers", "1"])
     assert "exclude each other" in str(both.exception)
 

@@ -365,8 +365,8 @@ def test_engines_that_share_a_table_take_turns():
         (lambda engine: engine.perft(EMPTY, -1), "depth must be at least 0"),
         (lambda engine: engine.solve(load_game("tictactoe").start()), "is for connect4"),
         (lambda engine: engine.evaluate(7), "is for connect4, not 7"),
-        (lambda engine: Engine(GAME, threads=0), "threads must be at least 1"),
-        (lambda engine: Engine(GAME, threads=1 << 40), "threads must be at most 1024"),
+        (lambda engine: Engine(GAME, threads=0), "threads must be 1..1024, got 0"),
+        (lambda engine: Engine(GAME, threads=1 << 40), "threads must be 1..1024, got"),
         (lambda engine: Engine(GAME, table=0), "at least 1 MiB"),
         (lambda engine: Engine("conect4"), "unknown game 'conect4' (did you mean 'connect4'"),
         (
@@ -387,9 +387,9 @@ def test_what_is_refused(engine, call, message):
 
 
 def test_options_that_do_not_exist(engine):
-    with pytest.raises(TypeError, match=r"search\(\) takes depth, .* no option 'dept'"):
+    with pytest.raises(TypeError, match=r"search\(\) takes nodes, .* no option 'dept'"):
         engine.start(EMPTY, dept=3)
-    with pytest.raises(TypeError, match=r"solve\(\) takes weak, .* no option 'depth'"):
+    with pytest.raises(TypeError, match=r"solve\(\) takes nodes, .* no option 'depth'"):
         engine.start(EMPTY, "solve", depth=3)
     assert engine.search(EMPTY, depth=1).depth == 1
 

@@ -384,7 +384,7 @@ BAD = {
     "nodes": (0, "nodes must be at least 1, got 0"),
     "techniques": (["tables"], "there is no technique 'tables'"),
     "evaluation": ("best", "has no evaluation 'best'"),
-    "depth_in": ("moves", "depth_in must be turns or actions, got 'moves'"),
+    "depth_in": ("moves", "depth_in must be one of turns, actions, got 'moves'"),
 }
 
 

@@ -34,6 +34,7 @@ from cutnode.contract.stop import PLIES, RUNNING
 from cutnode.contract.text import quoted
 from cutnode.contract.verbs import NO_MOVE
 from cutnode.kernels.techniques import reference
+from cutnode.runtime.options import PROOF_OPTIONS, check
 from cutnode.runtime.running import Limits, is_stopped
 from cutnode.search.board import given_position
 from cutnode.search.loops import has_loops
@@ -41,7 +42,6 @@ from cutnode.search.options import (
     AutoKeywords,
     LimitKeywords,
     TreeKeywords,
-    check_engine,
     thread_count,
 )
 from cutnode.search.solving import ProofSettings, lines_too_long, require_batches
@@ -273,7 +273,7 @@ def _packed(positions: Iterable[Any], task: str, options: dict[str, Any]) -> Pac
     if task not in list(ROWS):
         raise CutnodeError(f"task must be {' or '.join(map(repr, ROWS))}, got {task!r}")
     engine = options.get("engine", "alphabeta")
-    check_engine(engine, list(OPTIONS[task]))
+    check("engine", engine, PROOF_OPTIONS["engine"] if task == "solve" else None)
     known = OPTIONS[task][engine]
     unknown = sorted(options.keys() - known)
     if unknown:

@@ -28,12 +28,12 @@ from cutnode.kernels.aspiration import iteration_depths
 from cutnode.kernels.batch_search import CONTROL, result_dtype, search_batch
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.evaluation import AnyEvaluation
+from cutnode.runtime.options import check
 from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits, is_stopped, run
 from cutnode.search.board import class_of
 from cutnode.search.options import (
     LimitKeywords,
     SearcherKeywords,
-    check_depth,
     require_limit,
     thread_count,
 )
@@ -97,7 +97,7 @@ class BatchSearchTask(KernelLoop):
 
 def require_depth(depth: int | None, limits: Limits) -> None:
     """Raise :class:`CutnodeError` for an invalid depth, or if a search has no limit."""
-    check_depth(depth)
+    check("depth", depth)
     require_limit(depth, limits.nodes, limits.seconds, limits.stop)
 
 

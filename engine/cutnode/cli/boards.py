@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -80,7 +81,7 @@ def show(entries: list[tuple[str, Any]], file: str | None, as_json: bool) -> Non
 
 @click.command(epilog=EPILOG)
 @positions_of_game
-@depth_option("Count lines of N moves.", required=True)
+@depth_option("Count lines of N moves.", most=math.inf, required=True)
 @click.option("--divide", is_flag=True, help="Also print the count below each move.")
 @click.option("--finished", is_flag=True, help="Also count lines that end the game earlier.")
 @click.option("--no-bulk", is_flag=True, help="Make the last moves, instead of only counting them.")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import logging
 import sys
 from collections.abc import Callable, Iterator
@@ -32,6 +31,7 @@ from cutnode.cli.options import (
     weak_option,
     workers_option,
 )
+from cutnode.cli.output import json_of_proof
 from cutnode.cli.tablebase import SOLVED, solve_and_print
 from cutnode.contract.choices import CLUSTER_POSITIONS, LARGE_LAYER
 from cutnode.contract.errors import CutnodeError
@@ -113,7 +113,7 @@ def solve(
     with connected(scheduler, workers) as client, status_line() as progress:
         result = solve_split(client, start, table=table_mb, progress=progress, **search)
     if as_json:
-        click.echo(json.dumps(result.to_dict()))
+        click.echo(json_of_proof("solve", result, position))
     else:
         click.echo(f"{drawn(start)}\n\n{result}")
         click.echo(

@@ -51,7 +51,6 @@ from cutnode.cli.options import (
 from cutnode.cli.studies import MEASURED, OUTPUTS, Outputs, deliver
 from cutnode.contract.choices import AIMS
 from cutnode.contract.errors import CutnodeError
-from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.runtime.processes import MOST_PROCESSES, physical_cores
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ RUNS = integer(
 )
 
 COUNTED = combined(
-    depth_option(least=1, most=MOST_DEPTH, required=True),
+    depth_option(least=1, required=True),
     CHOSEN,
     EVALUATION,
     integer(
@@ -438,7 +437,7 @@ A, B      settings as for `cutnode match`, separated by commas, or `default`;
     POSITION,
     seed=OPENINGS_TOO,
 )
-@depth_option("Depth limit per position, in plies.", least=1, most=MOST_DEPTH)
+@depth_option("Depth limit per position, in plies.", least=1)
 @nodes_option("Node limit per position.")
 @seconds_option("Time limit per position, in seconds.")
 @RUNS

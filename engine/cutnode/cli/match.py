@@ -6,6 +6,7 @@ Exit codes: 0 played, 2 bad input, 130 interrupted (the result so far is printed
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,11 +31,14 @@ from cutnode.cli.options import (
 from cutnode.cli.output import json_of_match
 from cutnode.cli.play import PLAYED
 from cutnode.playing.elo import Sprt
+from cutnode.runtime.options import TREE_OPTIONS
 from cutnode.runtime.processes import ProcessEndedError
 from cutnode.storage.files import check_file, write_whole
 
 if TYPE_CHECKING:
     from cutnode.playing.matches import MatchResult
+
+TREE = ", ".join(f"{name}={its.placeholder}" for name, its in TREE_OPTIONS.items())
 
 PLAYERS = """\
 \b
@@ -51,10 +55,7 @@ A     a player: `random`, or settings separated by commas:
         set=NAME=X+NAME=X
                       parameters of techniques, for example
                       set=lmr.base=0.8
-        engine=mcts   Monte Carlo tree search, with playouts=N, nodes=N,
-                      seconds=S, memory=MIB, selection=NAME, priors=NAME,
-                      exploration=X, rave=X, minimax=X, rollouts=NAME,
-                      cut_after=N: the options of `cutnode search`
+{tree}
         engine=auto   alphabeta or mcts, whichever wins a trial before the
                       first game, with seconds=S, table=MIB, memory=MIB,
                       evaluation=NAME
@@ -62,7 +63,15 @@ A     a player: `random`, or settings separated by commas:
                       run in a separate process: the version in a checkout,
                       the version in a virtual environment, other rules
 B     another player, or the same.
-"""
+""".format(
+    tree=textwrap.fill(
+        "engine=mcts   Monte Carlo tree search, with playouts=N, nodes=N, seconds=S, memory=MIB, "
+        f"{TREE}: the options of `cutnode search`",
+        width=74,
+        initial_indent=" " * 8,
+        subsequent_indent=" " * 22,
+    )
+)
 
 
 @click.command(epilog=PLAYERS + PLAYED)

@@ -1,7 +1,8 @@
 """The arguments and options of commands, each declared once.
 
-An option is a function if its help or default differs between commands.  A command declares its
-own options itself, with the helpers at the top of this module.
+The options of searches and proofs come from :mod:`cutnode.runtime.options`.  An option is a
+function if its help or default differs between commands.  A command declares its own options
+itself, with the helpers at the top of this module.
 """
 
 from __future__ import annotations
@@ -22,19 +23,9 @@ from cutnode.cli.completion import (
     complete_techniques,
 )
 from cutnode.cli.inputs import read_positions
-from cutnode.contract.choices import (
-    DRIVERS,
-    MOST_ELO,
-    MOST_PROOF_SHARE,
-    SEARCHES,
-    SOLVERS,
-    STYLES,
-    TREE_OPTIONS,
-    Option,
-)
+from cutnode.contract.choices import MOST_ELO, SEARCHES, SOLVERS
 from cutnode.contract.errors import CutnodeError
-from cutnode.contract.stop import DEPTH_IN as UNITS_OF_DEPTH
-from cutnode.runtime.threads import MOST_THREADS
+from cutnode.runtime.options import OPTIONS, PROOF_OPTIONS, TREE_OPTIONS, Option
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -96,6 +87,43 @@ def choice(name: str, help: str, values: Sequence[str]) -> Decorator:
     return option(name, help, type=click.Choice(values), default=values[0])
 
 
+FLAGS = {"table": "--table-mb", "memory": "--memory-mb"}
+"""The long names of options that differ from their keywords."""
+
+COMPLETED = {
+    **{"evaluation": complete_evaluation, "techniques": complete_techniques},
+    **{"tablebase": complete_folder},
+}
+"""The functions that complete the values of options."""
+
+
+def declared(name: str, help: str = "", *, its: Option | None = None, **settings: Any) -> Decorator:
+    """An option of :data:`OPTIONS`, or *its* declaration elsewhere.
+
+    A command can give another *help*, range (*least* and *most*) and *settings*.
+    """
+    its = its or OPTIONS[name]
+    least, most = settings.pop("least", its.least), settings.pop("most", its.most)
+    flag, help = FLAGS.get(name, f"--{name.replace('_', '-')}"), help or its.help
+    usual = f"{help}  [default: {its.usual}]" if its.usual else help
+    if its.kind is bool:
+        return click.option(flag, is_flag=True, help=help, **settings)
+    ends: Any = {
+        "min": None if least == -math.inf else least,
+        "max": None if most == math.inf else most,
+    }
+    kind: Any = its.kind
+    if its.choices:
+        kind = click.Choice(its.choices)
+    elif its.kind is float:
+        kind = Finite(**ends, min_open=its.above)
+    elif its.kind is int and least > -math.inf:
+        kind = click.IntRange(**ends)
+    metavar = None if its.choices else its.placeholder
+    given = {"type": kind, "metavar": metavar, "default": its.preset, **settings}
+    return option(flag, usual, shell_complete=COMPLETED.get(name), **given)
+
+
 # Games and positions
 
 GAME = click.argument("game", shell_complete=complete_game)
@@ -148,7 +176,7 @@ def sprt_options(player: str, other: str) -> Decorator:
 
 def seed_option(help: str, default: int | None = 0) -> Decorator:
     """The random seed."""
-    return option("--seed", help, type=int, default=default, metavar="N")
+    return declared("seed", help, default=default)
 
 
 def games_option(help: str, default: int) -> Decorator:
@@ -181,28 +209,11 @@ def tolerance_option(help: str, **settings: Any) -> Decorator:
 
 # Searches
 
-DEPTH_IN = choice(
-    "--depth-in", "Unit of depth in games where a player can move again.", UNITS_OF_DEPTH
-)
-DRIVER = choice("--driver", "Search driver: mtdf uses null windows only.", DRIVERS)
-EVALUATION = option(
-    "--evaluation",
-    "Evaluation to use: another of the game's own, a FILE.weights, your own function "
-    "(my_file.py:centre), or, in games that define features, a style: "
-    f"{', '.join(STYLES)}.",
-    metavar="NAME",
-    shell_complete=complete_evaluation,
-)
-EXACT = click.option(
-    "--exact", is_flag=True, help="Use only techniques that cannot change the score."
-)
-TECHNIQUES = option(
-    "--techniques",
-    "Use only these techniques ('' for none); an ablation adds them in this order. "
-    "my_file.py:idea is one of your own, and ... stands for the default ones.",
-    metavar="A,B",
-    shell_complete=complete_techniques,
-)
+DEPTH_IN = declared("depth_in")
+DRIVER = declared("driver")
+EVALUATION = declared("evaluation")
+EXACT = declared("exact")
+TECHNIQUES = declared("techniques")
 WITHOUT = option(
     "--without", "Leave out these techniques.", metavar="A,B", shell_complete=complete_techniques
 )
@@ -223,43 +234,17 @@ SET = click.option(
 )
 CHOSEN = combined(EXACT, TECHNIQUES, WITHOUT, ORDER, SET)
 """The techniques of a search, and their parameters."""
-ENGINE = choice(
-    "--engine",
-    "Alpha-beta, Monte Carlo tree search (mcts), or whichever does better in a trial (auto).",
-    SEARCHES,
-)
-PLAYOUTS = integer("--playouts", "Playout limit (mcts).", show_default=False)
-
-
-def choice_or_number(name: str, its: Option) -> Decorator:
-    """The command-line form of an option from a table such as :data:`TREE_OPTIONS`."""
-    help = f"{its.about}  [default: {its.usual}]" if its.usual else its.about
-    flag = f"--{name.replace('_', '-')}"
-    if its.kind is int:
-        return integer(flag, help, least=int(its.least))
-    if its.choices:
-        return option(flag, help, type=click.Choice(its.choices))
-    most = its.most if math.isfinite(its.most) else None
-    return option(flag, help, type=Finite(its.least, most), metavar="X")
-
-
-TREE = combined(*(choice_or_number(name, its) for name, its in TREE_OPTIONS.items()))
+ENGINE = declared("engine")
+PLAYOUTS = declared("playouts")
+TREE = combined(*map(declared, TREE_OPTIONS))
 """The options of Monte Carlo tree search."""
-PROOF_SHARE = option(
-    "--proof-share",
-    "Share of the time and node limits spent on trying a proof (alphabeta).  "
-    "[default: the game's own, or 0]",
-    type=Finite(0, MOST_PROOF_SHARE),
-    metavar="PART",
-    show_default=False,
-)
+PROOF_SHARE = declared("proof_share")
 SEARCHER = combined(CHOSEN, DRIVER, EVALUATION, DEPTH_IN)
 """The options that configure a searcher."""
 
 
-SOLVER = choice(
-    "--engine", "Prove by alpha-beta, proof numbers (pn), or whichever ends first (auto).", SOLVERS
-)
+SOLVER = declared("engine", its=PROOF_OPTIONS["engine"])
+AT_LEAST = declared("at_least", its=PROOF_OPTIONS["at_least"])
 TASK_ENGINE = choice(
     "--engine",
     "Engine to prove with (not mcts) or to search with (not pn).",
@@ -267,16 +252,14 @@ TASK_ENGINE = choice(
 )
 
 
-def weak_option(
-    help: str = "Prove only who wins: 1 is the mover, -1 the opponent, 0 nobody.",
-) -> Decorator:
+def weak_option(help: str = "") -> Decorator:
     """A weak solution: the sign of the value."""
-    return click.option("--weak", is_flag=True, help=help)
+    return declared("weak", help, its=PROOF_OPTIONS["weak"])
 
 
 def depth_option(help: str = "Search N plies deep.", **settings: Any) -> Decorator:
-    """The depth in plies, 0 or more."""
-    return integer("--depth", help, **{"least": 0, **settings})
+    """The depth in plies."""
+    return declared("depth", help, **settings)
 
 
 def plies_option(help: str, **settings: Any) -> Decorator:
@@ -294,36 +277,24 @@ def workers_option(help: str, **settings: Any) -> Decorator:
     return integer("--workers", help, **settings)
 
 
-def nodes_option(help: str = "Node limit.", **settings: Any) -> Decorator:
-    """The node limit."""
-    return integer("--nodes", help, **settings)
-
-
-def seconds_option(help: str = "Time limit in seconds.", **settings: Any) -> Decorator:
-    """The time limit."""
-    return positive("--seconds", help, **{"metavar": "S", **settings})
+nodes_option = functools.partial(declared, "nodes")
+seconds_option = functools.partial(declared, "seconds")
+tablebase_option = functools.partial(declared, "tablebase")
 
 
 def threads_option(help: str, default: int | None = 1) -> Decorator:
     """The number of threads."""
-    return integer("--threads", help, most=MOST_THREADS, default=default)
+    return declared("threads", help, default=default)
 
 
 def memory_option(help: str, default: int) -> Decorator:
     """The memory limit in MiB."""
-    return integer("--memory-mb", help, default=default)
-
-
-def tablebase_option(
-    help: str = "Answer from the tablebase in FOLDER.", **settings: Any
-) -> Decorator:
-    """The folder of a tablebase."""
-    return option("--tablebase", help, metavar="FOLDER", shell_complete=complete_folder, **settings)
+    return declared("memory", help, default=default)
 
 
 def table_option(default: int) -> Decorator:
     """The size of the transposition table, or of each one."""
-    return integer("--table-mb", "Size of the transposition table in MiB.", default=default)
+    return declared("table", default=default)
 
 
 # The service

@@ -22,8 +22,11 @@ def output_schema() -> dict[str, Any]:
     return schema
 
 
-DETAILS = ("weak", "engine", "at_least", "answer", "target", "numbers", "why", "compiled")
-"""The details of a proof."""
+SHARED = {
+    *("game", "position", "value", "proven", "lower", "upper", "best_move", "scores", "pv"),
+    *("depth", "nodes", "seconds", "table", "reason"),
+}
+"""The findings of a proof that are not details of it."""
 
 
 class Facts(TypedDict, total=False):
@@ -102,8 +105,11 @@ def _proof_facts(result: Result | ValueIterationResult) -> dict[str, Any]:
     }
 
 
-def json_of_proof(verb: str, result: Result, given: str) -> str:
-    """Return the JSON of a proof, or of the bounds proven so far."""
+def json_of_proof(verb: str, result: Result, given: str | None) -> str:
+    """Return the JSON of a proof, or of the bounds proven so far.
+
+    The details of a proof on a cluster include its tasks and positions.
+    """
     position, data = result.position, result.to_dict()
     scores = result.scores or {}
     return json_line(
@@ -117,7 +123,7 @@ def json_of_proof(verb: str, result: Result, given: str) -> str:
         moves=[_move(position, move) | {"value": value} for move, value in scores.items()],
         nodes=result.nodes,
         statistics={"table": data["table"]},
-        details={name: data[name] for name in DETAILS},
+        details={name: data[name] for name in data if name not in SHARED},
     )
 
 

@@ -31,7 +31,6 @@ from cutnode.cli.options import (
 )
 from cutnode.contract.choices import ENGINES
 from cutnode.contract.errors import CutnodeError
-from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.playing.levels import FULL_STRENGTH, LEVELS
 
 PLAYED = """
@@ -94,7 +93,7 @@ class Terminal:
     most=FULL_STRENGTH,
 )
 @ENGINE
-@depth_option("The engine searches N plies deep (alphabeta).", least=1, most=MOST_DEPTH)
+@depth_option("The engine searches N plies deep (alphabeta).", least=1)
 @PLAYOUTS
 @nodes_option("The engine visits at most N positions per move.")
 @seconds_option("The engine thinks at most S seconds per move.")

@@ -17,6 +17,7 @@ from cutnode.cli.boards import drawn
 from cutnode.cli.exit_codes import NOT_PROVEN, interrupted
 from cutnode.cli.live import live, progress_bar
 from cutnode.cli.options import (
+    AT_LEAST,
     PROGRESS,
     SOLVER,
     combined,
@@ -325,12 +326,7 @@ def solve_by_iteration(
 
 @click.command(epilog=EPILOG)
 @PROOF
-@option(
-    "--at-least",
-    "Ask only whether the value is at least V: yes, no, or ? if a limit comes first.",
-    type=int,
-    metavar="V",
-)
+@AT_LEAST
 @option(
     "--proof",
     "Search again by proof numbers, within the same limits, verify the proof tree, and write it "

@@ -17,21 +17,16 @@ from cutnode.cli.options import (
     PROOF_SHARE,
     SEARCHER,
     TREE,
-    depth_option,
-    integer,
-    memory_option,
+    declared,
     nodes_option,
     positions_of_game,
     seconds_option,
-    seed_option,
-    table_option,
     tablebase_option,
     threads_option,
 )
 from cutnode.cli.output import json_of_search
-from cutnode.contract.choices import DRIVERS, TREE_MEMORY, TREE_OPTIONS
 from cutnode.contract.errors import CutnodeError
-from cutnode.contract.stop import DEPTH_IN
+from cutnode.runtime.options import OPTIONS, TREE_OPTIONS
 
 if TYPE_CHECKING:
     from cutnode.search.engine import Engine
@@ -41,22 +36,22 @@ if TYPE_CHECKING:
 @click.command(epilog=EPILOG)
 @positions_of_game
 @ENGINE
-@depth_option("Depth limit in plies (alphabeta).")
+@declared("depth")
 @PLAYOUTS
 @nodes_option()
 @seconds_option("Time limit in seconds.  [default: 1 if there is no other limit]")
-@integer("--lines", "Show the N best moves.", default=1, show_default=False)
+@declared("lines")
 @SEARCHER
 @PROOF_SHARE
 @TREE
-@seed_option("Random seed, for the choice among equal moves and for playouts.", None)
+@declared("seed")
 @threads_option("Search each position with N threads.")
-@table_option(64)
-@memory_option("Size of the tree in MiB (mcts).", TREE_MEMORY >> 20)
+@declared("table")
+@declared("memory", default=OPTIONS["memory"].default)
 @tablebase_option("Probe the tablebase in FOLDER, at the root and in the search.")
 @click.option("--statistics", is_flag=True, help="Print the counters of the search.")
 @PROGRESS
-@click.option("--debug", is_flag=True, help="Check a game of chance during the search.")
+@declared("debug")
 def search(
     entries: list[tuple[str, Any]],
     file: str | None,
@@ -178,7 +173,7 @@ def search_one(
         return handle.wait()
 
 
-UNSET = None, False, (), DRIVERS[0], DEPTH_IN[0]
+UNSET = None, False, (), OPTIONS["driver"].default, OPTIONS["depth_in"].default
 
 
 def _options_of(engine: str, names: tuple[str, ...], options: dict[str, Any]) -> dict[str, Any]:

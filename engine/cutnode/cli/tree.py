@@ -23,7 +23,6 @@ from cutnode.cli.options import (
 from cutnode.contract.choices import RECORDED_NODES, RECORDED_SEARCHES, TREE_ENDINGS
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.text import quoted
-from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.storage.files import check_file, write_whole
 
 EPILOG = """\
@@ -45,7 +44,7 @@ search, 130 interrupted (nothing is written).
 @click.command(epilog=EPILOG)
 @GAME
 @POSITION
-@depth_option(most=MOST_DEPTH, required=True)
+@depth_option(required=True)
 @choice("--search", "The full search with its techniques, or a plain one.", RECORDED_SEARCHES)
 @SEARCHER
 @nodes_option("Give up if the search visits more than N nodes.", default=RECORDED_NODES)

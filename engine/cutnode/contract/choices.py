@@ -6,37 +6,6 @@ loaded.
 
 from __future__ import annotations
 
-from math import inf
-from typing import NamedTuple
-
-
-class Option(NamedTuple):
-    """An option that Python calls, commands, players and the service share."""
-
-    kind: type
-    """The type of its value: ``str`` for one of the *choices*, else a number in its range."""
-    about: str
-    """Its description in the help and in the service's schema."""
-    usual: str = ""
-    """Its default, if that depends on the game."""
-    choices: tuple[str, ...] = ()
-    least: float = 0
-    most: float = inf
-
-    def fault(self, value: object) -> str:
-        """Return which values are allowed if *value* is not one of them, else ""."""
-        if self.choices:
-            return "" if value in self.choices else f"one of {', '.join(self.choices)}"
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if self.kind is int:
-            is_number = is_number and isinstance(value, int)
-        if is_number and self.least <= value <= self.most and value < inf:  # type: ignore[operator]
-            return ""
-        what = "an integer" if self.kind is int else "a number"
-        above = f"{self.least:g} or more" if self.most == inf else None
-        return f"{what}, {above or f'from {self.least:g} to {self.most:g}'}"
-
-
 DRIVERS = ("alphabeta", "mtdf")
 """The drivers of an iteration: an aspiration window around the last score, or null windows only,
 starting from the last score (MTD(f), A. Plaat et al., 1996)."""
@@ -93,25 +62,6 @@ in Breakthrough on 6x6."""
 
 TREE_MEMORY = 512 << 20
 """The size of the tree in bytes."""
-
-TREE_OPTIONS = {
-    "selection": Option(
-        *(str, "Selection policy.", "puct where there are priors, else uct", SELECTIONS)
-    ),
-    "priors": Option(
-        *(str, "Source of the move priors of PUCT."),
-        *("order if the game has one, else evaluation", PRIORS),
-    ),
-    "exploration": Option(float, "Weight of exploration.", "1 for uct, 1.5 for puct"),
-    "rave": Option(float, "Number of playouts up to which RAVE outweighs their mean."),
-    "minimax": Option(float, "Weight of minimax evaluations against playouts.", most=1),
-    "rollouts": Option(
-        *(str, "Rollout policy beyond the tree."),
-        *("bounds in decisive games that define them, else uniform", ROLLOUTS),
-    ),
-    "cut_after": Option(int, "Plies after which a rollout ends with an evaluation."),
-}
-"""The options of Monte Carlo tree search only; :class:`cutnode.MonteCarlo` explains them."""
 
 # Recorded trees
 

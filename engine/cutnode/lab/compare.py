@@ -42,8 +42,8 @@ from cutnode.playing.elo import Sprt
 from cutnode.playing.levels import LEVELS
 from cutnode.playing.matches import Games, MatchResult, make_openings, match
 from cutnode.playing.players import RemotePlayer, make_player
+from cutnode.runtime.options import check
 from cutnode.runtime.running import Limits
-from cutnode.search.options import check_depth
 
 MATCH = "match"
 """The name of a sample that is a pair of games: B's mean score, and each game's score and end."""
@@ -238,7 +238,7 @@ class _Plan:
 
     def check(self, positions: Sequence[Any]) -> None:
         """Check that positions can be searched like this; :class:`CutnodeError` if not."""
-        check_depth(self.depth)
+        check("depth", self.depth)
         Limits(self.nodes, self.seconds)
         require_at_least(self.runs, 1, "runs")
         if not positions:

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from cutnode.contract.choices import TREE_OPTIONS
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.loading import is_in_file
 from cutnode.contract.text import nearest, quoted
 from cutnode.playing.levels import LEVELS
 from cutnode.playing.remote import Version
+from cutnode.runtime.options import OPTIONS, TREE_OPTIONS
 from cutnode.search.options import AutoKeywords, PlayoutKeywords, TreeKeywords
 
 
@@ -26,29 +26,19 @@ def _numbers(text: str) -> dict[str, float]:
     return {name.strip(): float(value) for name, _, value in pairs}
 
 
+def _of_searches(*names: str) -> dict[str, Callable[[str], Any]]:
+    return {name: OPTIONS[name].kind for name in names}
+
+
 KEYS: dict[str, Callable[[str], Any]] = {
-    "engine": str,
-    "level": str,
-    "strength": int,
-    "depth": int,
-    "nodes": int,
-    "seconds": float,
-    "evaluation": str,
-    "techniques": _names,
-    "without": _names,
-    "set": _numbers,
-    "driver": str,
-    "proof_share": float,
-    "table": int,
-    "tablebase": str,
-    "exact": bool,
+    **_of_searches("engine"),
+    **{"level": str, "strength": int},
+    **_of_searches("depth", "nodes", "seconds", "evaluation"),
+    **{"techniques": _names, "without": _names, "set": _numbers},
+    **_of_searches("driver", "proof_share", "table", "tablebase", "exact"),
     "random": bool,
-    "playouts": int,
-    "memory": int,
-    **{name: option.kind for name, option in TREE_OPTIONS.items()},
-    "path": str,
-    "python": str,
-    "game": str,
+    **_of_searches("playouts", "memory", *TREE_OPTIONS),
+    **{"path": str, "python": str, "game": str},
 }
 """The settings of a configuration and the types of their values; a ``bool`` takes no value."""
 

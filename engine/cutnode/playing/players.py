@@ -35,10 +35,10 @@ from cutnode.playing.configurations import (
 )
 from cutnode.playing.levels import FULL_STRENGTH, LEVELS, Level
 from cutnode.playing.remote import Remote
-from cutnode.runtime.running import Limits
+from cutnode.runtime.options import check
 from cutnode.search.board import class_of, given_position
 from cutnode.search.monte_carlo import MonteCarlo
-from cutnode.search.options import SearchOptions, check_engine
+from cutnode.search.options import SearchOptions
 from cutnode.search.proving_searcher import ProvingSearcher
 from cutnode.search.results import Line, MonteCarloResult, SearchResult
 from cutnode.search.trials import AutoSearcher
@@ -128,9 +128,8 @@ class EnginePlayer:
         self.limits: dict[str, Any] = {"depth": depth, "nodes": nodes, "seconds": seconds}
         if depth is None and nodes is None and seconds is None:
             raise CutnodeError("a player needs a limit: depth, nodes or seconds")
-        Limits(nodes, seconds)
-        if depth is not None and not 1 <= require_integer(depth, "a depth") <= MOST_DEPTH:
-            raise CutnodeError(f"depth must be 1..{MOST_DEPTH} plies, got {depth}")
+        check("depth", depth, least=1)
+        SearchOptions.of("search", self.limits)
         self.seed = 0
         self.engine = ProvingSearcher(game, table=table, **options)
 
@@ -459,7 +458,7 @@ def make_player(game: Any, text: str = "", **settings: Unpack[PlayerKeywords]) -
     if "random" in chosen:
         return RandomPlayer()
     try:
-        check_engine(engine)
+        check("engine", engine)
         surplus = sorted(chosen.keys() - KEYS_OF.get(engine, chosen.keys()))
         if surplus:
             raise CutnodeError(f"{surplus[0]} does not go with engine={engine}")

@@ -9,16 +9,16 @@ which it reads at every node, tells it to stop.
 from __future__ import annotations
 
 import functools
-import math
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cutnode.compiler.memory import Memory
-from cutnode.contract.errors import CutnodeError, require_at_least
+from cutnode.contract.errors import CutnodeError
 from cutnode.contract.stop import CALLED, RUNNING, TIME
 from cutnode.kernels.clock import Clock
+from cutnode.runtime.options import check
 from cutnode.runtime.threads import SHARED_WORKERS, Workers, interrupts
 
 UNLIMITED = 1 << 62
@@ -40,13 +40,8 @@ class Limits:
         return () if self.stop is None else (self.stop,)
 
     def __post_init__(self) -> None:
-        if self.nodes is not None:
-            require_at_least(self.nodes, 1, "nodes")
-        if self.seconds is not None:
-            if not isinstance(self.seconds, int | float) or not 0 < self.seconds < math.inf:
-                raise CutnodeError(f"seconds must be positive, got {self.seconds!r}")
-        if self.stop is not None and not isinstance(self.stop, threading.Event):
-            raise CutnodeError(f"stop must be a threading.Event, got {self.stop!r}")
+        for name in ("nodes", "seconds", "stop"):
+            check(name, getattr(self, name))
 
 
 def require_limit(*limits: object) -> None:

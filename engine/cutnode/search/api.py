@@ -39,6 +39,7 @@ from cutnode.kernels.evaluation import AnyEvaluation
 from cutnode.kernels.reference import alphabeta_node, minimax_node, perft_node, plain_dtype
 from cutnode.kernels.scores import WIN, is_decisive
 from cutnode.kernels.solver import result_dtype
+from cutnode.runtime.options import check
 from cutnode.runtime.running import KernelCall, Limits, run, watch
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.board import class_of, given_history, given_position
@@ -52,7 +53,6 @@ from cutnode.search.options import (
     SearchKeywords,
     SearchOptions,
     TreeKeywords,
-    check_engine,
     proof_options,
     require_keywords,
     thread_count,
@@ -212,7 +212,7 @@ def search(
 
     Each call makes a new searcher.  To search the positions of a game, hold an :class:`Engine`.
     """
-    check_engine(engine)
+    check("engine", engine)
     keywords: dict[str, Any] = dict(options)
     own = {name: keywords.pop(name) for name in options if name in SearchKeywords.__optional_keys__}
     own["history"] = given_history(position, own.get("history", ()))
@@ -276,14 +276,15 @@ def solve_many(
     line = 2 if lines else 0
     with table_for(table) as table:
         settings = ProofSettings(chosen.weak, line, cold)
-        workers = proof_workers(positions, threads, table, chosen.limits, keep, settings)
+        limits = chosen.limits()
+        workers = proof_workers(positions, threads, table, limits, keep, settings)
 
         def look() -> None:
             if progress is not None:
                 progress(sum(worker.done for worker in workers))
 
         spans = Spans([(0, len(positions))], threads)
-        ended = work_through(spans, workers, chosen.limits.stops, look)
+        ended = work_through(spans, workers, limits.stops, look)
     return Batch(positions, rows, spent, functools.partial(proof_result, chosen.weak, ended), ended)
 
 

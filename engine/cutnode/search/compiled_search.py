@@ -15,9 +15,8 @@ import numpy as np
 from cutnode.compiler.jit import Kernel
 from cutnode.compiler.memory import Memory
 from cutnode.compiler.rules import as_plain_python
-from cutnode.contract.choices import DRIVERS
 from cutnode.contract.dispatch import defines, game_name, is_plain, longest_line, value_limit
-from cutnode.contract.errors import CutnodeError, GameError
+from cutnode.contract.errors import GameError
 from cutnode.contract.stop import CALLED, counts_turns
 from cutnode.contract.verbs import NO_MOVE, outcome
 from cutnode.kernels import chance_table
@@ -61,8 +60,6 @@ class CompiledSearch:
         self.driver = options.driver
         self.debug = options.debug
         self.has_chance = defines(cls, "chance")
-        if self.driver not in DRIVERS:
-            raise CutnodeError(f"driver must be one of {', '.join(DRIVERS)}, got {self.driver!r}")
         if self.has_chance and self.driver != "alphabeta":
             raise GameError(f"{game_name(cls)} has chance, which {self.driver} does not support")
         if self.debug and not self.has_chance:

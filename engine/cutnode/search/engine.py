@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, Unpack, cast, overload
 
 from cutnode.contract.dispatch import defines, game_name, is_plain
-from cutnode.contract.errors import CutnodeError, GameError, require_integer
+from cutnode.contract.errors import CutnodeError, GameError, require_callable, require_integer
 from cutnode.contract.loading import Game
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.node import search_dtype
 from cutnode.kernels.solver import search_dtype as solver_dtype
+from cutnode.runtime.options import check
 from cutnode.runtime.threads import Workers, interrupts
 from cutnode.runtime.unpickled import Unpickled
 from cutnode.search.api import perft
@@ -36,7 +36,6 @@ from cutnode.search.options import (
     SearchKeywords,
     SearchOptions,
     TreeKeywords,
-    check_engine,
     proof_options,
     thread_count,
 )
@@ -139,7 +138,7 @@ class Engine(Unpickled, Generic[R_co]):
         threads: int = 1,
         **options: Unpack[EngineKeywords],
     ):
-        check_engine(engine)
+        check("engine", engine)
         cls = class_of(game)
         self.engine = engine
         self.threads = threads = thread_count(threads, cls)
@@ -452,6 +451,15 @@ class Engine(Unpickled, Generic[R_co]):
         _require_kind(kind)
         if kind == "search":
             keywords["history"] = given_history(position, keywords.get("history", ()))
+            told = keywords.get("progress")
+            require_callable(told, "progress")
+
+            def follow(iteration: Iteration) -> None:
+                handle.note(iteration)
+                if told is not None:
+                    told(iteration)
+
+            keywords["progress"] = follow
         position = self._mine(position)
         stop, call = self._call(position, kind, clock, keywords)
         running = self._begin(stop, Stop())
@@ -463,7 +471,7 @@ class Engine(Unpickled, Generic[R_co]):
             with self._lock:
                 self._thread = handle.thread = threading.get_ident()
             try:
-                result = call(running, handle)
+                result = call(running)
             except BaseException as error:
                 failure = error
             handle.rest(self._progress(handle, result))
@@ -504,13 +512,13 @@ class Engine(Unpickled, Generic[R_co]):
 
     def _call(
         self, position: Any, kind: str, clock: Clock, keywords: dict[str, Any]
-    ) -> tuple[threading.Event | None, Callable[[Stop, Handle[Any]], Any]]:
+    ) -> tuple[threading.Event | None, Callable[[Stop], Any]]:
         """Check the options of a call of some kind; return its stop event and a function to run."""
         if kind != "search":
             options = proof_options(kind, keywords)
             require_solvable(self.cls)
 
-            def prove(running: Stop, handle: Handle[Any]) -> Result:
+            def prove(running: Stop) -> Result:
                 return self._ready_solver().prove(kind, position, options, running)
 
             return options.stop, prove
@@ -518,14 +526,8 @@ class Engine(Unpickled, Generic[R_co]):
         searcher = self._opened()
         searcher.check(position, chosen)
 
-        def search(running: Stop, handle: Handle[Any]) -> SearchResult | MonteCarloResult:
-            def follow(iteration: Iteration) -> None:
-                handle.note(iteration)
-                if chosen.progress is not None:
-                    chosen.progress(iteration)
-
-            options = replace(chosen, progress=follow)
-            return searcher.run(position, options, stop=running, clock=clock)
+        def search(running: Stop) -> SearchResult | MonteCarloResult:
+            return searcher.run(position, chosen, stop=running, clock=clock)
 
         return chosen.stop, search
 

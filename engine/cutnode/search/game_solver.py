@@ -91,7 +91,7 @@ class GameSolver:
         move as well, within the limits in total.
         """
         goal = Goal(position, options.weak, kind == "analyse", options.at_least)
-        limits = options.limits if stop is None else replace(options.limits, stop=stop)
+        limits = options.limits(stop)
         self._stopped = False
         require_value(position, goal.at_least)
         require_moves(position)

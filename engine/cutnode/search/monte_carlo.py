@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -212,7 +211,7 @@ class MonteCarlo(Unpickled):
             clock = clock or Clock(options.seconds)
             given = [s for s in (options.seconds, options.soft_seconds) if s is not None]
             clock.seconds = min(given, default=None)
-            limits = options.limits if stop is None else replace(options.limits, stop=stop)
+            limits = options.limits(stop)
             return _Growth(self, coerce(position), options, limits, clock).run()
         finally:
             self._busy.release()

@@ -1,4 +1,7 @@
-"""The options of searches and proofs: typed keywords, and checks of their values."""
+"""The keywords of searches and proofs, and checks of their values.
+
+Defaults and ranges come from :mod:`cutnode.runtime.options`.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import EllipsisType
-from typing import Any, Self, TypedDict, cast
+from typing import Any, ClassVar, Self, TypedDict, cast
 
-from cutnode.contract.choices import SEARCHES, SOLVERS, TREE_MEMORY, TREE_OPTIONS
+from cutnode.contract.choices import TREE_MEMORY
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name, is_plain
 from cutnode.contract.errors import (
@@ -24,10 +27,9 @@ from cutnode.contract.errors import (
 )
 from cutnode.kernels.declarations import Technique
 from cutnode.kernels.evaluation import AnyEvaluation
-from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.kernels.scores import is_decisive
+from cutnode.runtime.options import OPTIONS, PROOF_OPTIONS, Option, check
 from cutnode.runtime.running import Limits
-from cutnode.runtime.threads import MOST_THREADS
 from cutnode.search.results import Iteration
 from cutnode.storage.books import Book
 from cutnode.tablebases.tablebase import Tablebase
@@ -90,9 +92,15 @@ class SearchKeywords(LimitKeywords, total=False):
 
 
 class _Options:
-    """Options that are made from keywords."""
+    """Options that are made from keywords, with values in the ranges of their declarations."""
 
     __slots__ = ()
+    declared: ClassVar[Mapping[str, Option]] = OPTIONS
+
+    def __post_init__(self) -> None:
+        for name in _names(cast(Any, type(self))):
+            if name in self.declared:
+                check(name, getattr(self, name), self.declared[name])
 
     @classmethod
     def of(cls, function: str, keywords: Mapping[str, Any]) -> Self:
@@ -114,31 +122,36 @@ class SearcherOptions(_Options):
     techniques: Iterable[str | Technique | EllipsisType] | None = None
     parameters: Mapping[str, float] | None = None
     exact: bool = False
-    driver: str = "alphabeta"
-    soonest: bool = True
-    depth_in: str = "turns"
+    driver: str = OPTIONS["driver"].default
+    soonest: bool = OPTIONS["soonest"].default
+    depth_in: str = OPTIONS["depth_in"].default
     debug: bool = False
     book: Book | None = None
     tablebase: Tablebase | str | os.PathLike[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ProofOptions(_Options):
-    """The options of a proof: its limits, its engine, and whether only the winner is proven."""
+class _LimitedOptions(_Options):
+    """Options of one call, with its limits."""
 
-    weak: bool = False
-    engine: str = "alphabeta"
     nodes: int | None = None
     seconds: float | None = None
     stop: threading.Event | None = None
-    limits: Limits = field(init=False)
-    at_least: int | None = field(init=False, default=None)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "limits", Limits(self.nodes, self.seconds, self.stop))
-        if self.engine not in SOLVERS:
-            known = ", ".join(SOLVERS)
-            raise CutnodeError(f"the engine of a proof must be one of {known}, got {self.engine!r}")
+    def limits(self, stop: threading.Event | None = None) -> Limits:
+        """Return the limits of nodes and time, and the event; *stop*, if given, replaces it."""
+        return Limits(self.nodes, self.seconds, self.stop if stop is None else stop)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProofOptions(_LimitedOptions):
+    """The options of a proof: its limits, its engine, and whether only the winner is proven."""
+
+    declared: ClassVar[Mapping[str, Option]] = PROOF_OPTIONS
+
+    weak: bool = False
+    engine: str = PROOF_OPTIONS["engine"].default
+    at_least: int | None = field(init=False, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -148,15 +161,13 @@ class QuestionOptions(ProofOptions):
     at_least: int | None = None
 
     def __post_init__(self) -> None:
-        ProofOptions.__post_init__(self)
-        if self.at_least is not None:
-            require_integer(self.at_least, "at_least")
-            if self.weak:
-                raise CutnodeError("weak and at_least exclude each other: choose one question")
+        _Options.__post_init__(self)
+        if self.at_least is not None and self.weak:
+            raise CutnodeError("weak and at_least exclude each other: choose one question")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SearchOptions(_Options):
+class SearchOptions(_LimitedOptions):
     """The options of one search, explained at :meth:`cutnode.Engine.search`.
 
     Raise :class:`CutnodeError` for a value that is not allowed.
@@ -164,29 +175,16 @@ class SearchOptions(_Options):
 
     depth: int | None = None
     playouts: int | None = None
-    nodes: int | None = None
-    seconds: float | None = None
     soft_seconds: float | None = None
-    stop: threading.Event | None = None
-    lines: int = 1
+    lines: int = OPTIONS["lines"].default
     seed: int | None = None
     moves: Iterable[int] | None = None
     history: Sequence[Any] = ()
     progress: Callable[[Iteration], None] | None = None
     bounds: Callable[[Iteration], None] | None = None
-    limits: Limits = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "limits", Limits(self.nodes, self.seconds, self.stop))
-        if self.soft_seconds is not None:
-            Limits(None, self.soft_seconds)
-        check_depth(self.depth)
-        if self.playouts is not None and require_integer(self.playouts, "a playout limit") < 1:
-            raise CutnodeError(f"playouts must be at least 1, got {self.playouts}")
-        if require_integer(self.lines, "a number of lines") < 1:
-            raise CutnodeError(f"lines must be at least 1, got {self.lines}")
-        if self.seed is not None:
-            require_integer(self.seed, "a seed")
+        _Options.__post_init__(self)
         if self.moves is not None:
             object.__setattr__(self, "moves", tuple(require_iterable(self.moves, "moves")))
         object.__setattr__(self, "history", tuple(require_iterable(self.history, "history")))
@@ -212,12 +210,6 @@ def require_keywords(function: str, given: Iterable[str], known: Sequence[str]) 
             raise TypeError(f"{function}() takes {takes}; there is no option {name!r}")
 
 
-def check_engine(engine: str, known: Sequence[str] = SEARCHES) -> None:
-    """Raise :class:`CutnodeError` if an engine is not *known*."""
-    if engine not in known:
-        raise CutnodeError(f"engine must be one of {', '.join(known)}, got {engine!r}")
-
-
 LIMITS_OF = {
     "alphabeta": "depth, nodes, seconds, or stop",
     "mcts": "playouts, nodes, seconds, or stop",
@@ -232,22 +224,13 @@ def require_limit(*limits: object, engine: str = "alphabeta") -> None:
         raise CutnodeError(f"a search needs a limit: {LIMITS_OF[engine]}")
 
 
-def check_depth(depth: int | None) -> None:
-    """Raise :class:`CutnodeError` if a depth is out of range."""
-    if depth is not None and not 0 <= require_integer(depth, "a depth") <= MOST_DEPTH:
-        raise CutnodeError(f"depth must be 0..{MOST_DEPTH} plies, got {depth}")
-
-
 def thread_count(threads: int, cls: type) -> int:
     """Check a number of threads for a game, and return it.
 
     Raise :class:`CutnodeError` if it is out of range or more than the game can use.
     """
-    threads = require_integer(threads, "a number of threads")
-    if threads < 1:
-        raise CutnodeError(f"threads must be at least 1, got {threads}")
-    if threads > MOST_THREADS:
-        raise CutnodeError(f"threads must be at most {MOST_THREADS}, got {threads}")
+    check("threads", threads)
+    threads = int(threads)
     if threads > 1 and is_plain(cls):
         raise GameError(f"{game_name(cls)} is plain Python, which runs on one thread at a time")
     return threads
@@ -315,31 +298,23 @@ class AutoOptions(_Options):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TreeOptions(_Options):
+class TreeOptions(AutoOptions):
     """The options of a :class:`~cutnode.search.monte_carlo.MonteCarlo`, explained there.
 
     Raise :class:`CutnodeError` for a value that is not allowed.
     """
 
-    evaluation: AnyEvaluation = None
-    tablebase: Tablebase | str | os.PathLike[str] | None = None
-    memory: int = TREE_MEMORY
     selection: str | None = None
     priors: str | None = None
     exploration: float | None = None
-    rave: float = 0.0
-    minimax: float = 0.0
+    rave: float = OPTIONS["rave"].default
+    minimax: float = OPTIONS["minimax"].default
     rollouts: str | None = None
     cut_after: int | None = None
-    reuse: bool = True
+    reuse: bool = OPTIONS["reuse"].default
 
     def __post_init__(self) -> None:
-        require_integer(self.memory, "the memory of a tree in bytes")
-        for name, option in TREE_OPTIONS.items():
-            value = getattr(self, name)
-            fault = "" if value is None and name not in ("rave", "minimax") else option.fault(value)
-            if fault:
-                raise CutnodeError(f"{name} must be {fault}, got {value!r}")
+        _Options.__post_init__(self)
         if self.selection == "uct" and self.priors is not None:
             raise CutnodeError("priors need selection='puct'; 'uct' does not use them")
 

@@ -111,7 +111,7 @@ class Searcher(CompiledSearch, Unpickled):
             self.prepare()
             clock = clock or Clock(options.seconds)
             clock.seconds = options.seconds
-            limits = options.limits if stop is None else replace(options.limits, stop=stop)
+            limits = options.limits(stop)
             moves = None if options.moves is None else chosen_moves(position, options.moves)
             depth = options.depth
             answer = self._in_tablebase(position, options, moves, clock)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Coroutine
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Query, Response, WebSocket
 from fastapi import Path as InPath
@@ -57,7 +57,6 @@ from cutnode.service.models import (
     TreeView,
 )
 from cutnode.service.pages import add_pages
-from cutnode.service.pool import Run
 from cutnode.service.sockets import converse
 from cutnode.service.state import Service
 from cutnode.service.streams import EventLines, EventQueue, end
@@ -191,36 +190,39 @@ def _add_games(app: FastAPI, service: Service) -> None:
 
 
 def _add_questions(app: FastAPI, service: Service) -> None:
-    async def asked(kind: str, game: str, body: Request, request: HttpRequest) -> Any:
+    one_answer: Any = {"tags": ["questions"], "responses": ASKED}
+
+    async def asked(kind: str, game: str, body: Request, request: HttpRequest) -> Response:
         async def answer() -> Answer:
-            return await service.pool.ask(await service.question(kind, game, body))
+            return await (await service.start(kind, game, body)).wait()
 
-        return await unless_disconnected(request, answer())
+        found = await unless_disconnected(request, answer())
+        return Response(found.model_dump_json(), media_type="application/json")
 
-    @app.post("/games/{game}/search", tags=["questions"], responses=ASKED)
-    async def search(game: GameName, body: SearchRequest, request: HttpRequest) -> Searched:
+    @app.post("/games/{game}/search", response_model=Searched, **one_answer)
+    async def search(game: GameName, body: SearchRequest, request: HttpRequest) -> Response:
         """Best moves and their scores, as deep as the limits allow."""
-        return cast(Searched, await asked("search", game, body, request))
+        return await asked("search", game, body, request)
 
-    @app.post("/games/{game}/solve", tags=["questions"], responses=ASKED)
-    async def solve(game: GameName, body: SolveRequest, request: HttpRequest) -> Solved:
+    @app.post("/games/{game}/solve", response_model=Solved, **one_answer)
+    async def solve(game: GameName, body: SolveRequest, request: HttpRequest) -> Response:
         """Proven value, a best move, and the principal variation."""
-        return cast(Solved, await asked("solve", game, body, request))
+        return await asked("solve", game, body, request)
 
-    @app.post("/games/{game}/analyse", tags=["questions"], responses=ASKED)
-    async def analyse(game: GameName, body: AnalyseRequest, request: HttpRequest) -> Solved:
+    @app.post("/games/{game}/analyse", response_model=Solved, **one_answer)
+    async def analyse(game: GameName, body: AnalyseRequest, request: HttpRequest) -> Response:
         """Proven values of the position and of every move."""
-        return cast(Solved, await asked("analyse", game, body, request))
+        return await asked("analyse", game, body, request)
 
-    @app.post("/games/{game}/perft", tags=["questions"], responses=ASKED)
-    async def perft(game: GameName, body: PerftRequest, request: HttpRequest) -> Counted:
+    @app.post("/games/{game}/perft", response_model=Counted, **one_answer)
+    async def perft(game: GameName, body: PerftRequest, request: HttpRequest) -> Response:
         """Number of lines of play (perft)."""
-        return cast(Counted, await asked("perft", game, body, request))
+        return await asked("perft", game, body, request)
 
-    @app.post("/games/{game}/move", tags=["questions"], responses=ASKED)
-    async def move(game: GameName, body: LevelRequest, request: HttpRequest) -> Moved:
+    @app.post("/games/{game}/move", response_model=Moved, **one_answer)
+    async def move(game: GameName, body: LevelRequest, request: HttpRequest) -> Response:
         """Move chosen by a level."""
-        return cast(Moved, await asked("move", game, body, request))
+        return await asked("move", game, body, request)
 
     @app.post("/games/{game}/tree", tags=["questions"], responses=UNASKED | responses(409, 503))
     def tree(game: GameName, body: TreeRequest) -> TreeView:
@@ -243,8 +245,7 @@ def _add_streams(app: FastAPI, service: Service) -> None:
         events = EventQueue()
 
         async def begin() -> asyncio.Task[Run]:
-            question = await service.question(kind, game, body)
-            starting = asyncio.create_task(service.pool.start(question, events.put))
+            starting = asyncio.create_task(service.start(kind, game, body, events.put))
             try:
                 await events.wait(starting)
             except BaseException:

@@ -11,15 +11,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
-from cutnode.contract.choices import (
-    RECORDED_SEARCHES,
-    SEARCHES,
-    SOLVERS,
-    TREE_OPTIONS,
-    Option,
-)
+from cutnode.contract.choices import RECORDED_SEARCHES
 from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.playing.levels import LEVELS
+from cutnode.runtime.options import OPTIONS, PROOF_OPTIONS, TREE_OPTIONS, Option
 
 LONGEST = 4096
 """The most characters of a position, which some games write as all the moves that lead there."""
@@ -42,10 +37,7 @@ def integral(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Positive = Annotated[int, Field(ge=1), BeforeValidator(integral)]
 Depth = Annotated[int, Field(ge=0, le=MOST_DEPTH), BeforeValidator(integral)]
-Lines = Annotated[int, Field(ge=1, le=256), BeforeValidator(integral)]
-Seed = Annotated[int, Field(ge=0, le=MOST_WORD), BeforeValidator(integral)]
 Text = Annotated[str, Field(max_length=SHORTEST)]
 Place = Annotated[tuple[float, float], Field(description="Coordinates: to the right, and down.")]
 Player = Annotated[
@@ -70,12 +62,43 @@ class PositionRequest(Request):
     )
 
 
-class LimitedRequest(PositionRequest):
-    nodes: Positive | None = Field(None, description="Maximum number of nodes.")
-    seconds: float | None = Field(None, gt=0, description="Time limit in seconds.")
-    table: Positive | None = Field(
-        None, description="Maximum size of the transposition table in MiB."
-    )
+def _type_of(its: Option) -> Any:
+    """Return the type of an option's values in JSON, without null."""
+    if its.choices:
+        return Literal[its.choices]
+    least = its.least if its.least > -math.inf else None
+    most = its.most if its.most < math.inf else None
+    if its.kind is int:
+        return Annotated[int, Field(ge=least, le=most), BeforeValidator(integral)]
+    if its.kind is float:
+        above = Field(gt=least, le=most) if its.above else Field(ge=least, le=most)
+        return Annotated[float, above]
+    return its.kind
+
+
+def with_options(base: type[Request], *names: str, **own: Option) -> Any:
+    """Return a request with more fields: options of searches, and the service's *own* forms.
+
+    A request may leave any of them out.
+    """
+    fields: dict[str, Any] = {}
+    for name, its in ({name: OPTIONS[name] for name in names} | own).items():
+        about, kind = its.help, _type_of(its)
+        if its.kind is bool:
+            about = f"Whether to {about[0].lower()}{about[1:]}"
+        kind = kind if its.preset is not None else kind | None
+        fields[name] = kind, Field(its.preset, description=about)
+    return create_model(base.__name__, __base__=base, **fields)
+
+
+SEED = OPTIONS["seed"]._replace(least=0, most=MOST_WORD)
+
+LimitFields: Any = with_options(
+    PositionRequest, "nodes", "seconds", table=OPTIONS["table"]._replace(default=None)
+)
+
+
+class LimitedRequest(LimitFields):  # type: ignore[misc]
     session: str = Field(
         "",
         max_length=64,
@@ -84,32 +107,20 @@ class LimitedRequest(PositionRequest):
     )
 
 
-OF_TREES = "playouts", "memory", *TREE_OPTIONS
+OF_TREES = tuple(name for name, its in OPTIONS.items() if its.engine == "mcts")
 """The options of Monte Carlo tree search only."""
 
 WITHOUT_TREE: Any = {"properties": {name: {"type": "null"} for name in OF_TREES}}
 
-
-def _field(option: Option) -> Any:
-    """Return the type and the field of an option that a request may leave out."""
-    about = f"{option.about.removesuffix('.')} (mcts only)."
-    if option.choices:
-        return Literal[option.choices] | None, Field(None, description=about)
-    if option.kind is int:
-        return Depth | None, Field(None, description=about)
-    most = option.most if math.isfinite(option.most) else None
-    number = Annotated[float, Field(ge=option.least, le=most)]
-    return number | None, Field(None, description=about)
-
-
-TreeFields: Any = create_model(
-    "TreeFields",
-    __base__=LimitedRequest,
-    **{name: _field(option) for name, option in TREE_OPTIONS.items()},
+SearchFields: Any = with_options(
+    LimitedRequest,
+    *("engine", "depth", "exact", *OF_TREES),
+    lines=OPTIONS["lines"]._replace(most=256),
+    seed=SEED,
 )
 
 
-class SearchRequest(TreeFields):  # type: ignore[misc]
+class SearchRequest(SearchFields):  # type: ignore[misc]
     """A search by alpha-beta or Monte Carlo tree search; without a limit it takes one second.
 
     The engine `auto` is whichever does better in a trial, which takes a quarter of the time; a
@@ -136,13 +147,6 @@ class SearchRequest(TreeFields):  # type: ignore[misc]
         }
     )
 
-    engine: Literal[SEARCHES] = Field(  # type: ignore[valid-type]
-        "alphabeta",
-        description="Alpha-beta, Monte Carlo tree search, or whichever does better in a trial.",
-    )
-    depth: Depth | None = Field(None, description="Maximum depth in plies (alphabeta only).")
-    playouts: Positive | None = Field(None, description="Maximum number of playouts (mcts only).")
-    lines: Lines = Field(1, description="Number of best moves to return.")
     moves: list[Text] | None = Field(
         None,
         min_length=1,
@@ -152,15 +156,8 @@ class SearchRequest(TreeFields):  # type: ignore[misc]
     history: list[Text] = Field(
         [], max_length=MOST_HISTORY, description="Earlier positions of the game, oldest first."
     )
-    seed: Seed | None = Field(None, description="Random seed for choosing among equal moves.")
     evaluation: Annotated[str, Field(max_length=100)] | None = Field(
         None, description="Name of an evaluation to use instead of the default one."
-    )
-    exact: bool = Field(
-        False, description="Whether to use only techniques that cannot change the score."
-    )
-    memory: Positive | None = Field(
-        None, description="Maximum size of the search tree in MiB (mcts only)."
     )
 
     def tree_options(self) -> dict[str, Any]:
@@ -180,19 +177,15 @@ class SearchRequest(TreeFields):  # type: ignore[misc]
         return self
 
 
-class AnalyseRequest(LimitedRequest):
+ProofFields: Any = with_options(
+    LimitedRequest, **{name: PROOF_OPTIONS[name] for name in ("weak", "engine")}
+)
+
+
+class AnalyseRequest(ProofFields):  # type: ignore[misc]
     """A proof of the values of a position and all its moves."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "44444326555535"}]})
-
-    weak: bool = Field(
-        False,
-        description="Whether to prove only who wins: 1 for the mover, 0 for nobody, -1 for the "
-        "opponent.",
-    )
-    engine: Literal[SOLVERS] = Field(  # type: ignore[valid-type]
-        "alphabeta", description="Alpha-beta, proof-number search, or whichever finishes first."
-    )
 
 
 class SolveRequest(AnalyseRequest):
@@ -209,14 +202,19 @@ class EvaluateRequest(PositionRequest):
     evaluation: Annotated[str, Field(max_length=100)] | None = None
 
 
-class LevelRequest(PositionRequest):
+LevelFields: Any = with_options(
+    PositionRequest,
+    "seconds",
+    seed=SEED._replace(about="Random seed; the same for all moves of a game.", default=0),
+)
+
+
+class LevelRequest(LevelFields):  # type: ignore[misc]
     """A request for a move by a level."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "44", "level": "hard"}]})
 
     level: Literal[tuple(LEVELS)] = Field("medium", description="Level of play, weakest first.")  # type: ignore[valid-type]
-    seed: Seed = Field(0, description="Random seed; the same for all moves of a game.")
-    seconds: float | None = Field(None, gt=0, description="Time limit in seconds.")
 
 
 class SetupRequest(Request):
@@ -232,7 +230,7 @@ class SetupRequest(Request):
     mover: str = Field("", max_length=100, description="Player to move, as a key of `players`.")
 
 
-class TreeRequest(PositionRequest):
+class TreeRequest(with_options(PositionRequest, "exact")):  # type: ignore[misc]
     """A search in plain Python that records its tree; only the last depth is kept."""
 
     model_config = ConfigDict(
@@ -249,9 +247,6 @@ class TreeRequest(PositionRequest):
     search: Literal[RECORDED_SEARCHES] = Field(  # type: ignore[valid-type]
         "search", description="Search with all its techniques, or a plain one."
     )
-    exact: bool = Field(
-        False, description="Whether to use only techniques that cannot change the score."
-    )
     plies: Depth = Field(3, description="Number of plies to show.")
     width: Annotated[int, Field(ge=1, le=64), BeforeValidator(integral)] = Field(
         12, description="Maximum number of children to show for a node."
@@ -267,14 +262,13 @@ class TreeRequest(PositionRequest):
         return self
 
 
-class PerftRequest(PositionRequest):
+class PerftRequest(with_options(PositionRequest, "seconds")):  # type: ignore[misc]
     """A perft: the number of lines of play to a depth."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "", "depth": 6}]})
 
     depth: Depth
     bulk: bool = Field(True, description="Whether to count the last moves without making them.")
-    seconds: float | None = Field(None, gt=0, description="Time limit in seconds.")
 
 
 # Answers

@@ -48,9 +48,8 @@ class CachedEngine(NamedTuple):
 class EngineCache:
     """The engines of a service, for all its threads; the least recently used are closed first."""
 
-    def __init__(self, room: int, threads: int):
+    def __init__(self, room: int):
         self.room = room
-        self.threads = threads
         self.megabytes = 0
         self.count = 0
         self._idle: list[CachedEngine] = []
@@ -81,7 +80,7 @@ class EngineCache:
         return None
 
     def _make(self, key: Key) -> CachedEngine:
-        size = key.room(self.threads)
+        size = key.room()
         with self._lock:
             while self.megabytes + size > self.room and self._idle:
                 self._discard()
@@ -91,7 +90,7 @@ class EngineCache:
                 )
             self._account(1, size)
         try:
-            return CachedEngine(key, key.engine(self.threads), size)
+            return CachedEngine(key, key.engine(), size)
         except BaseException:
             with self._lock:
                 self._account(-1, -size)
@@ -110,16 +109,14 @@ class EngineCache:
 class Run:
     """A running search."""
 
-    def __init__(self, question: Question, on_event: OnEvent | None):
+    def __init__(self, question: Question):
         self.question = question
-        self.on_event = on_event
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self.stop = threading.Event()
-        self.until = time.monotonic() + (question.limits.seconds or 0)
+        self.until = time.monotonic() + question.options["seconds"]
 
     def end(self) -> None:
         """End the search if it still runs; its best result so far is the answer."""
-        self.stop.set()
+        self.question.stop.set()
 
     async def wait(self) -> Answer:
         """Wait for the answer; cancelling the wait ends the search."""
@@ -134,7 +131,7 @@ class SearchPool:
 
     def __init__(self, settings: Settings, done: Callable[[Question, Answer | None, float], None]):
         self.settings = settings
-        self.engines = EngineCache(settings.room, settings.threads)
+        self.engines = EngineCache(settings.room)
         self.running: set[Run] = set()
         self.waiting: deque[asyncio.Future[None]] = deque()
         self.closed = False
@@ -144,27 +141,23 @@ class SearchPool:
         self._free = settings.searches
         self._done = done
 
-    async def start(self, question: Question, on_event: OnEvent | None = None) -> Run:
-        """Wait for a turn, then start the search; it calls *on_event* in its own thread.
+    async def start(self, question: Question) -> Run:
+        """Wait for a turn, then start the search in a thread of its own.
 
-        Before, *on_event* is called with the progress of a compilation that the question waits for,
-        and when the search starts.  :class:`Failure` (503) if the queue is full, if the turn does
+        Before, the question's *on_event* is called with the progress of a compilation that it waits
+        for, and when the search starts.  :class:`Failure` (503) if the queue is full, if the turn does
         not come in time, or if the service stops.
         """
-        await self._ready(question, on_event)
+        await self._ready(question)
         await self._turn()
-        run = Run(question, on_event)
+        run = Run(question)
         self.running.add(run)
-        if on_event is not None:
-            on_event(Started(limits=question.limits))
+        if question.on_event is not None:
+            question.on_event(Started(limits=question.limits))
         loop = asyncio.get_running_loop()
         work = functools.partial(self._work, run, loop)
         threading.Thread(target=work, name="search", daemon=True).start()
         return run
-
-    async def ask(self, question: Question) -> Answer:
-        """Wait for a turn, search, and return the answer."""
-        return await (await self.start(question)).wait()
 
     def is_busy(self) -> bool:
         """Return whether any thread is searching or compiling."""
@@ -186,7 +179,7 @@ class SearchPool:
     def _compile(self, question: Question) -> None:
         """Compile what a question needs in the calling thread; others wait for it to finish."""
         with self._one_at_a_time, self.engines.borrow(question.key) as engine:
-            question.small()(engine, threading.Event(), None)
+            question.small().ask(engine)
             engine.new_game()  # this short a trial must not choose a session's engine
 
     def prepare(self, question: Question) -> None:
@@ -206,7 +199,7 @@ class SearchPool:
             await asyncio.sleep(POLL_SECONDS)
         await asyncio.sleep(POLL_SECONDS)
 
-    async def _ready(self, question: Question, on_event: OnEvent | None) -> None:
+    async def _ready(self, question: Question) -> None:
         """Wait until the code of a question is compiled, which continues if the client leaves.
 
         :class:`Failure` (503) if there are too many games.
@@ -248,7 +241,7 @@ class SearchPool:
                     loop.call_soon_threadsafe(arrive, failure)
 
             threading.Thread(target=work, name="compile", daemon=True).start()
-        await _compiled(self._compiling[code], on_event)
+        await _compiled(self._compiling[code], question.on_event)
 
     async def _turn(self) -> None:
         if self.closed:
@@ -299,7 +292,7 @@ class SearchPool:
         failure: Exception | None = None
         try:
             with self.engines.borrow(run.question.key) as engine:
-                answer = run.question(engine, run.stop, run.on_event)
+                answer = run.question.ask(engine)
         except Exception as error:
             failure = error
         spent = time.perf_counter() - started

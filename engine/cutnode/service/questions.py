@@ -1,7 +1,7 @@
 """From a request to an engine call, and from its result to an answer.
 
 :func:`read_question` resolves what a request names before it waits for its turn; a thread of the
-pool then calls the :class:`Question` with an engine.
+pool then puts the :class:`Question` to an engine.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
 
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines
@@ -61,11 +61,12 @@ class Key:
     """The settings of an engine; engines with equal keys are interchangeable."""
 
     cls: Any
-    evaluation: str | None
-    exact: bool
     table: int
     """The MiB of the table, of the tree of playouts, or of both together."""
+    threads: int
     tablebase: Tablebase | None
+    evaluation: str | None = None
+    exact: bool = False
     searching: str = "alphabeta"
     """The engine that searches: alphabeta, mcts or auto."""
     level: str = ""
@@ -75,12 +76,12 @@ class Key:
     tree: tuple[tuple[str, Any], ...] = ()
     """The options of Monte Carlo tree search."""
 
-    def room(self, threads: int) -> int:
+    def room(self) -> int:
         """Return the MiB that an engine may take."""
         if self.level:
             return self.table
         table, tree = self.memory()
-        return tree + math.ceil(Engine.room(self.cls, table=table, threads=threads))
+        return tree + math.ceil(Engine.room(self.cls, table=table, threads=self.threads))
 
     def memory(self) -> tuple[int, int]:
         """Return the MiB of the table, and of the tree of playouts."""
@@ -89,7 +90,7 @@ class Key:
             return half, half
         return (SMALLEST_TABLE, self.table) if self.searching == "mcts" else (self.table, 0)
 
-    def engine(self, threads: int) -> Engine | LevelEngine:
+    def engine(self) -> Engine | LevelEngine:
         """Make an engine."""
         if self.level:
             return LevelEngine(self)
@@ -99,7 +100,7 @@ class Key:
             self.cls,
             engine=self.searching,
             table=table,
-            threads=threads,
+            threads=self.threads,
             evaluation=self.evaluation,
             tablebase=self.tablebase,
             **own,
@@ -113,9 +114,11 @@ class LevelEngine:
         self.player = LevelPlayer(key.cls, key.level, table=key.table, tablebase=key.tablebase)
         self.usual = self.player.limits
 
-    def choose(self, position: Any, seed: int, limits: LimitsView, stop: threading.Event) -> Choice:
+    def choose(
+        self, position: Any, stop: threading.Event, seed: int = 0, **limits: float | None
+    ) -> Choice:
         """Choose a move within the limits of the level, or *limits* where they are lower."""
-        lower = {name: least(usual, getattr(limits, name)) for name, usual in self.usual.items()}
+        lower = {name: least(usual, limits.get(name)) for name, usual in self.usual.items()}
         self.player.limits = lower | {"stop": stop}
         self.player.new_game(seed)
         return self.player.choose(position)
@@ -129,6 +132,8 @@ class LevelEngine:
 
 OnEvent = Callable[[Report], None]
 
+A = TypeVar("A", bound=Answer)
+
 SMALLEST_TABLE = 1
 """The smallest table, in MiB; it is enough for an engine that only grows trees."""
 
@@ -136,8 +141,9 @@ PROGRESS_SECONDS = 1.0
 """The time between two progress events of a proof."""
 
 
-class Question(NamedTuple):
-    """A question to an engine: the method to call, and its arguments."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to an engine: the kind of call, and its arguments."""
 
     kind: str
     game: Game
@@ -145,11 +151,16 @@ class Question(NamedTuple):
     """The game as the client named it."""
     key: Key
     position: Any
-    limits: LimitsView
     options: dict[str, Any]
-    fresh: bool
-    notes: list[str]
+    """The options of the call, with the limits that apply."""
+    fresh: bool = False
+    """Whether the engine forgets earlier questions first."""
+    notes: list[str] = field(default_factory=list)
     """Notes on input that was read in another way than it was written."""
+    on_event: OnEvent | None = None
+    """A function to call with events, in the thread of the search."""
+    stop: threading.Event = field(default_factory=threading.Event)
+    """An event that ends the search early."""
 
     @property
     def code(self) -> tuple[Any, ...]:
@@ -157,54 +168,49 @@ class Question(NamedTuple):
         key = self.key
         return KINDS[self.kind].ask, key.cls, key.evaluation, key.searching, key.level
 
+    @property
+    def limits(self) -> LimitsView:
+        """The limits that apply."""
+        names = ("depth", "playouts", "nodes", "seconds")
+        given = {name: self.options.get(name) for name in names}
+        return LimitsView(**given, table=self.key.table, threads=self.key.threads)
+
     def small(self) -> Question:
         """Return a question that needs the same code but hardly any time."""
-        depth = 1 if self.key.searching == "alphabeta" else None
-        update = {"depth": depth, "playouts": None, "seconds": 0.01}
-        limits = self.limits.model_copy(update=update)
-        return self._replace(limits=limits, options={}, fresh=False)
+        deep = "depth" in self.options and self.key.searching == "alphabeta"
+        options = {"seconds": 0.01} | ({"depth": 1} if deep else {})
+        return Question(self.kind, self.game, self.name, self.key, self.position, options)
 
-    def __call__(
-        self, engine: Engine | LevelEngine, stop: threading.Event, on_event: OnEvent | None
-    ) -> Answer:
-        """Return the answer; *stop* ends the search early, and *on_event* is called with events."""
+    def ask(self, engine: Engine | LevelEngine) -> Answer:
+        """Put the question to an engine, and return the answer."""
         if self.fresh:
             engine.new_game()
-        answer = KINDS[self.kind].ask(self, engine, stop, on_event)
-        answer.notes = self.notes
-        return answer
+        return KINDS[self.kind].ask(self, engine)
+
+    def answer(self, model: type[A], **facts: Any) -> A:
+        """Make the answer from the findings, the name of the game, the limits and the notes."""
+        common = {"game": self.name, "limits": self.limits, "notes": self.notes}
+        return model.model_validate(facts | common)
 
 
-def _search(
-    question: Question, engine: Engine, stop: threading.Event, on_event: OnEvent | None
-) -> Searched:
+def _search(question: Question, engine: Engine) -> Searched:
+    position, on_event = question.position, question.on_event
+
     def progress(iteration: Iteration) -> None:
         if on_event is not None:
-            on_event(_iterated(question.position, iteration))
+            on_event(_iterated(position, iteration))
 
-    limits = question.limits
-    result = engine.search(
-        question.position,
-        depth=limits.depth,
-        playouts=limits.playouts,
-        nodes=limits.nodes,
-        seconds=limits.seconds,
-        stop=stop,
-        progress=progress,
-        **question.options,
-    )
-    data = result.to_dict() | {"game": question.name, "meaning": result.meaning(), "limits": limits}
-    data["lines"] = [_line(question.position, line, result.proven) for line in result.lines]
-    return Searched.model_validate(data)
+    result = engine.search(position, stop=question.stop, progress=progress, **question.options)
+    facts = result.to_dict() | {"meaning": result.meaning()}
+    facts["lines"] = [_line(position, line, result.proven) for line in result.lines]
+    return question.answer(Searched, **facts)
 
 
-def _move_of_level(
-    question: Question, engine: LevelEngine, stop: threading.Event, on_event: OnEvent | None
-) -> Moved:
+def _move_of_level(question: Question, engine: LevelEngine) -> Moved:
     position = question.position
-    choice = engine.choose(position, question.options.get("seed", 0), question.limits, stop)
-    return Moved(
-        game=question.name,
+    choice = engine.choose(position, question.stop, **question.options)
+    return question.answer(
+        Moved,
         position=position_text(position),
         level=question.key.level,
         move=move_text(position, choice.move),
@@ -217,43 +223,22 @@ def _move_of_level(
     )
 
 
-def _solve(
-    question: Question, engine: Engine, stop: threading.Event, on_event: OnEvent | None
-) -> Solved:
-    limits = question.limits
-    handle = engine.start(
-        question.position,
-        question.kind,
-        nodes=limits.nodes,
-        seconds=limits.seconds,
-        stop=stop,
-        **question.options,
-    )
+def _solve(question: Question, engine: Engine) -> Solved:
+    on_event = question.on_event
+    handle = engine.start(question.position, question.kind, stop=question.stop, **question.options)
     while True:
         try:
             result: Result = handle.wait(PROGRESS_SECONDS)
             break
         except TimeoutError:
             if on_event is not None:
-                progress = handle.progress
-                on_event(
-                    Progressed(
-                        lower=progress.lower,
-                        upper=progress.upper,
-                        nodes=progress.nodes,
-                        seconds=progress.seconds,
-                        fill=progress.fill,
-                    )
-                )
-    data = result.to_dict() | {"game": question.name, "meaning": result.meaning(), "limits": limits}
-    return Solved.model_validate(data)
+                on_event(Progressed.model_validate(handle.progress, from_attributes=True))
+    return question.answer(Solved, **result.to_dict(), meaning=result.meaning())
 
 
-def _count(
-    question: Question, engine: Engine, stop: threading.Event, on_event: OnEvent | None
-) -> Counted:
-    clock = Clock(None)
-    seconds, depth = question.limits.seconds, question.limits.depth
+def _count(question: Question, engine: Engine) -> Counted:
+    clock, stop = Clock(None), question.stop
+    seconds, depth, bulk = (question.options.get(name) for name in ("seconds", "depth", "bulk"))
     assert seconds is not None and depth is not None
     over = threading.Event()
 
@@ -266,7 +251,7 @@ def _count(
     timer.start()
     try:
         lines: int | None = perft(
-            question.position, depth, threads=engine.threads, stop=stop, **question.options
+            question.position, depth, threads=engine.threads, stop=stop, bulk=bulk is not False
         )
     except CutnodeError:
         if not stop.is_set():
@@ -274,24 +259,21 @@ def _count(
         lines = None
     finally:
         timer.cancel()
-    ended = "time limit" if over.is_set() else "stopped"
-    return Counted(
-        game=question.name,
+    return question.answer(
+        Counted,
         position=position_text(question.position),
         depth=depth,
         lines=lines,
         seconds=clock.elapsed(),
-        reason=ended if lines is None else "done",  # type: ignore[arg-type]
-        limits=question.limits,
+        reason="done" if lines is not None else "time limit" if over.is_set() else "stopped",
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of question: the model of its request, and the function that answers it."""
 
     request: type[Request]
-    ask: Callable[[Question, Any, threading.Event, OnEvent | None], Answer]
+    ask: Callable[[Question, Any], Answer]
 
 
 KINDS = {
@@ -308,26 +290,30 @@ SEARCHING = ("search", "solve", "analyse")
 
 
 def read_question(
-    registry: GameRegistry, settings: Settings, kind: str, name: str, asked: Any
+    registry: GameRegistry,
+    settings: Settings,
+    kind: str,
+    name: str,
+    asked: Any,
+    on_event: OnEvent | None = None,
 ) -> Question:
     """Resolve what a request names; :class:`Failure` if it does not exist."""
     game = registry.game(name)
     position, notes = read_position(game, asked.position, "body.position")
     cls = type(position)
-    options: dict[str, Any] = {}
-    evaluation, exact, depth, playouts = None, False, None, None
-    searching, level, session = "alphabeta", "", ""
-    tree: tuple[tuple[str, Any], ...] = ()
-    nodes, seconds, table = settings.nodes, settings.seconds, settings.table
+    seconds = min(settings.seconds, asked.seconds or settings.seconds)
+    options: dict[str, Any] = {"nodes": settings.nodes, "seconds": seconds}
+    own: dict[str, Any] = {}
+    table = settings.table
     if kind in SEARCHING:
-        session = asked.session
-        nodes, table = least(nodes, asked.nodes), min(table, asked.table or table)
+        own["session"] = asked.session
+        options["nodes"], table = least(settings.nodes, asked.nodes), least(table, asked.table)
     if kind == "search":
-        evaluation, exact, depth = asked.evaluation, asked.exact, asked.depth
-        searching, playouts = asked.engine, asked.playouts
-        tree, table = tuple(asked.tree_options().items()), min(table, asked.memory or table)
-        _evaluation(cls, evaluation)
-        options = {"lines": asked.lines, "seed": asked.seed}
+        _evaluation(cls, asked.evaluation)
+        own |= {"evaluation": asked.evaluation, "exact": asked.exact, "searching": asked.engine}
+        own["tree"] = tuple(asked.tree_options().items())
+        table = least(table, asked.memory)
+        options |= {name: getattr(asked, name) for name in ("depth", "playouts", "lines", "seed")}
         if asked.moves is not None:
             options["moves"] = [_move(position, text, n) for n, text in enumerate(asked.moves)]
         options["history"] = [
@@ -335,32 +321,25 @@ def read_question(
             for n, text in enumerate(asked.history)
         ]
         if asked.depth is asked.playouts is asked.nodes is asked.seconds is None:
-            seconds = min(seconds, USUAL_SECONDS)
+            options["seconds"] = min(seconds, USUAL_SECONDS)
     elif kind == "perft":
-        depth, options = asked.depth, {"bulk": asked.bulk}
+        options |= {"depth": asked.depth, "bulk": asked.bulk}
     elif kind == "move":
-        level, options, table = asked.level, {"seed": asked.seed}, min(table, TABLE_MEGABYTES)
+        own["level"], table = asked.level, min(table, TABLE_MEGABYTES)
+        options["seed"] = asked.seed
         _refuse_without_moves(position)
     else:
         _refuse_unsolvable(cls)
-        options = {"weak": asked.weak, "engine": asked.engine}
+        options |= {"weak": asked.weak, "engine": asked.engine}
         if kind == "solve":
             options["at_least"] = asked.at_least
             _refuse_value(position, asked.at_least)
-    limits = LimitsView(
-        depth=depth,
-        playouts=playouts,
-        nodes=nodes,
-        seconds=min(seconds, asked.seconds or seconds),
-        table=table,
-        threads=settings.threads,
-    )
     tablebase = registry.tablebases.get(cls)
-    if searching != "alphabeta" and defines(cls, "chance"):
+    if own.get("searching", "alphabeta") != "alphabeta" and defines(cls, "chance"):
         tablebase = None
-    key = Key(cls, evaluation, exact, table, tablebase, searching, level, session, tree)
-    fresh = kind in SEARCHING and not session
-    return Question(kind, game, name, key, position, limits, options, fresh, notes)
+    key = Key(cls, table, settings.threads, tablebase, **own)
+    fresh = kind in SEARCHING and not asked.session
+    return Question(kind, game, name, key, position, options, fresh, notes, on_event)
 
 
 def estimate(registry: GameRegistry, name: str, asked: EvaluateRequest) -> Estimated:
@@ -408,7 +387,7 @@ def _refuse_value(position: Any, at_least: int | None) -> None:
         raise Failure(409, str(error), "body.at_least") from None
 
 
-def least(*limits: int | None) -> int | None:
+def least(*limits: Any) -> Any:
     return min((limit for limit in limits if limit is not None), default=None)
 
 

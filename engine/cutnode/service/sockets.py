@@ -113,12 +113,9 @@ class Conversation:
 
     async def _search(self, message: Start, asked: BaseModel) -> None:
         events = EventQueue()
-        try:
-            question = await self.service.question(message.kind, message.game, asked)
-        except Failure as failure:
-            await self._fail(failure)
-            return
-        starting = asyncio.create_task(self.service.pool.start(question, events.put))
+        starting = asyncio.create_task(
+            self.service.start(message.kind, message.game, asked, events.put)
+        )
         try:
             async for event in events.of(starting):
                 if isinstance(event, Started):

@@ -12,8 +12,8 @@ from cutnode.service.failures import Failure, as_failures
 from cutnode.service.games import GameRegistry
 from cutnode.service.metrics import Metrics
 from cutnode.service.models import Answer, PerftRequest, SearchRequest, SolveRequest
-from cutnode.service.pool import SearchPool
-from cutnode.service.questions import Question, read_question
+from cutnode.service.pool import Run, SearchPool
+from cutnode.service.questions import OnEvent, Question, read_question
 from cutnode.service.settings import Settings
 
 
@@ -50,18 +50,20 @@ class Service:
             say(name)
             for kind, asked in FIRST.items():
                 with contextlib.suppress(Failure):  # not every game can be solved
-                    self.pool.prepare(self._read(kind, name, asked))
+                    self.pool.prepare(
+                        read_question(self.registry, self.settings, kind, name, asked)
+                    )
         self.ready = True
 
-    async def question(self, kind: str, game: str, asked: Any) -> Question:
-        """Resolve what a request names; :class:`Failure` if it does not exist."""
+    async def start(self, kind: str, game: str, asked: Any, on_event: OnEvent | None = None) -> Run:
+        """Start the search for a request when its turn comes; :class:`Failure` if it cannot."""
         if not self.ready:
             raise Failure(503, "the service is still compiling its games", error="starting", wait=2)
         with as_failures():
-            return await run_in_threadpool(self._read, kind, game, asked)
-
-    def _read(self, kind: str, game: str, asked: Any) -> Question:
-        return read_question(self.registry, self.settings, kind, game, asked)
+            question = await run_in_threadpool(
+                read_question, self.registry, self.settings, kind, game, asked, on_event
+            )
+        return await self.pool.start(question)
 
     def _done(self, question: Question, answer: Answer | None, seconds: float) -> None:
         labels = (question.kind, question.game.name)

@@ -313,7 +313,7 @@ export interface components {
             position?: string;
             /**
              * Nodes
-             * @description Maximum number of nodes.
+             * @description Node limit.
              */
             nodes?: number | null;
             /**
@@ -323,7 +323,7 @@ export interface components {
             seconds?: number | null;
             /**
              * Table
-             * @description Maximum size of the transposition table in MiB.
+             * @description Size of the transposition table in MiB.
              */
             table?: number | null;
             /**
@@ -334,13 +334,13 @@ export interface components {
             session?: string;
             /**
              * Weak
-             * @description Whether to prove only who wins: 1 for the mover, 0 for nobody, -1 for the opponent.
+             * @description Whether to prove only who wins: 1 is the mover, -1 the opponent, 0 nobody.
              * @default false
              */
             weak?: boolean;
             /**
              * Engine
-             * @description Alpha-beta, proof-number search, or whichever finishes first.
+             * @description Alpha-beta, proof-number search (pn), or whichever finishes first (auto).
              * @default alphabeta
              * @enum {string}
              */
@@ -1131,7 +1131,7 @@ export interface components {
             position?: string;
             /**
              * Nodes
-             * @description Maximum number of nodes.
+             * @description Node limit.
              */
             nodes?: number | null;
             /**
@@ -1141,7 +1141,7 @@ export interface components {
             seconds?: number | null;
             /**
              * Table
-             * @description Maximum size of the transposition table in MiB.
+             * @description Size of the transposition table in MiB.
              */
             table?: number | null;
             /**
@@ -1187,24 +1187,24 @@ export interface components {
             cut_after?: number | null;
             /**
              * Engine
-             * @description Alpha-beta, Monte Carlo tree search, or whichever does better in a trial.
+             * @description Alpha-beta, Monte Carlo tree search (mcts), or whichever does better in a trial (auto).
              * @default alphabeta
              * @enum {string}
              */
             engine?: "alphabeta" | "mcts" | "auto";
             /**
              * Depth
-             * @description Maximum depth in plies (alphabeta only).
+             * @description Depth limit in plies (alphabeta only).
              */
             depth?: number | null;
             /**
              * Playouts
-             * @description Maximum number of playouts (mcts only).
+             * @description Playout limit (mcts only).
              */
             playouts?: number | null;
             /**
              * Lines
-             * @description Number of best moves to return.
+             * @description Number of best moves.
              * @default 1
              */
             lines?: number;
@@ -1221,7 +1221,7 @@ export interface components {
             history?: string[];
             /**
              * Seed
-             * @description Random seed for choosing among equal moves.
+             * @description Random seed, for the choice among equal moves and for playouts.
              */
             seed?: number | null;
             /**
@@ -1237,7 +1237,7 @@ export interface components {
             exact?: boolean;
             /**
              * Memory
-             * @description Maximum size of the search tree in MiB (mcts only).
+             * @description Size of the search tree in MiB (mcts only).
              */
             memory?: number | null;
         };
@@ -1366,7 +1366,7 @@ export interface components {
             position?: string;
             /**
              * Nodes
-             * @description Maximum number of nodes.
+             * @description Node limit.
              */
             nodes?: number | null;
             /**
@@ -1376,7 +1376,7 @@ export interface components {
             seconds?: number | null;
             /**
              * Table
-             * @description Maximum size of the transposition table in MiB.
+             * @description Size of the transposition table in MiB.
              */
             table?: number | null;
             /**
@@ -1387,13 +1387,13 @@ export interface components {
             session?: string;
             /**
              * Weak
-             * @description Whether to prove only who wins: 1 for the mover, 0 for nobody, -1 for the opponent.
+             * @description Whether to prove only who wins: 1 is the mover, -1 the opponent, 0 nobody.
              * @default false
              */
             weak?: boolean;
             /**
              * Engine
-             * @description Alpha-beta, proof-number search, or whichever finishes first.
+             * @description Alpha-beta, proof-number search (pn), or whichever finishes first (auto).
              * @default alphabeta
              * @enum {string}
              */
