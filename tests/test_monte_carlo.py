@@ -261,8 +261,7 @@ def test_priors_are_by_what_was_asked_for():
     assert sorted(found["evaluation"], key=found["evaluation"].__getitem__)[-1] == ranked[-1]
     assert found["evaluation"][ranked[-1]] > 1 / 7
     assert (
-        mcts(game.start(), 50, seed=1).moves
-        == mcts(game.start(), 50, seed=1, priors="order").moves
+        mcts(game.start(), 50, seed=1).moves == mcts(game.start(), 50, seed=1, priors="order").moves
     )
 
 

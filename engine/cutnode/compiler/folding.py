@@ -40,7 +40,11 @@ def folded(function: Any, names: dict[str, Any]) -> CodeType:
         meanings = tuple(_meaning(names.get(called), names) for called in _called(function))
     except OSError:
         return function.__code__  # type: ignore[no-any-return]
-    asked = function.__code__, function.__code__.co_filename, meanings  # equal codes have many files
+    asked = (
+        function.__code__,
+        function.__code__.co_filename,
+        meanings,
+    )  # equal codes have many files
     code = _kept.get(asked)
     if code is None:
         if len(_kept) >= MOST_KEPT:
