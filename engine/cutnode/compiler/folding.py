@@ -22,7 +22,6 @@ from tokenize import TokenError
 from types import CodeType, FunctionType
 from typing import Any
 
-
 MOST_KEPT = 10_000
 """The most folded codes that are kept at a time."""
 
