@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import importlib.util
 import random
 from pathlib import Path
@@ -39,6 +40,7 @@ def score_at(position: Position, evaluation: Evaluator, slot: int) -> int:
     return learned_score(evaluation, position, slot)
 
 
+@functools.cache
 def model_of(game):
     (model,) = (each for each in models_for(game.start()) if each.name == "a network")
     return model
