@@ -1,5 +1,6 @@
 """Fixtures and settings that all tests share."""
 
+import gc
 import os
 import signal
 import sys
@@ -18,6 +19,9 @@ os.environ["CUTNODE_TIERS"] = "0"
 # The first example may compile, and every run tries the same examples.
 settings.register_profile("cutnode", deadline=None, derandomize=True, database=None)
 settings.load_profile("cutnode")
+
+# Tests and compiled functions are no garbage: looking for it took a tenth of the time.
+gc.set_threshold(20_000)
 
 if coverage.Coverage.current() is not None:
     # Count lines as they are written, not as plain Python folds them to be faster.

@@ -7,7 +7,6 @@ import threading
 
 import numpy as np
 import pytest
-from toys import race
 
 from cutnode import (
     NO_MOVE,
@@ -124,7 +123,7 @@ def test_what_cannot_be_searched_is_said():
 @pytest.mark.parametrize("limits", [{"depth": 3}, {"nodes": 60}, {"depth": 0}])
 def test_games_of_chance_have_floats(limits):
     """At a chance node there is a score but no move."""
-    game = load_game(race.__file__)
+    game = load_game("toys.race")
     generator = random.Random(7)
     position, positions = game.start(), []
     while not outcome(position)[0]:
@@ -148,4 +147,4 @@ def test_games_of_chance_have_floats(limits):
 
 def test_batches_in_files_are_for_whole_scores(tmp_path):
     with pytest.raises(GameError, match="race is a game of chance: batches are for other games"):
-        run_batch([load_game(race.__file__).start()], task="search", depth=1)
+        run_batch([load_game("toys.race").start()], task="search", depth=1)

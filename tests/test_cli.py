@@ -1287,9 +1287,7 @@ def test_a_full_disk_is_reported():
     )
 
 
-@pytest.mark.parametrize(
-    "module", ["click", "cutnode.cli.main", "cutnode.cli.proving", "cutnode.cli.proving", "numba"]
-)
+@pytest.mark.parametrize("module", ["click", "cutnode.cli.main", "cutnode.cli.proving", "numba"])
 def test_ctrl_c_while_modules_are_imported(module):
     """However long that takes: Ctrl-C comes while a module is being looked for."""
     code = (

@@ -294,8 +294,8 @@ def test_bounds_are_told(engine):
 @compiled_only
 def test_an_interrupted_depth_may_find_a_better_move():
     """So the nodes of an incomplete depth are not wasted."""
-    engine = Searcher(GAME, evaluation="own", table=4)
-    position = GAME.parse("1234")
+    engine = Searcher(GAME, table=4)
+    position = GAME.parse("12")
     whole = engine.search(position, depth=12)
     better = 0
     for nodes in range(200, whole.nodes, whole.nodes // 60):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import subprocess
 import sys
@@ -48,6 +49,12 @@ PROGRAMS = {
 """Modules in a game's folder that are programs: protocols, and trainers of evaluations."""
 
 
+@functools.cache
+def tree_of(path):
+    """Return the syntax tree of a source."""
+    return ast.parse(path.read_text())
+
+
 def name_of(path, folder):
     return ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
 
@@ -66,7 +73,7 @@ def imports_of(name):
     """
     found = set()
     package = name if SOURCES[name].name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(SOURCES[name].read_text())):
+    for node in ast.walk(tree_of(SOURCES[name])):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -78,17 +85,21 @@ def imports_of(name):
     return (found & SOURCES.keys()) - {name}
 
 
-IMPORTS = {name: imports_of(name) for name in SOURCES}
+@functools.cache
+def all_imports():
+    """Return what each module imports."""
+    return {name: imports_of(name) for name in SOURCES}
 
 
 def circles():
     """Return the strongly connected components of more than one module (Tarjan's algorithm)."""
+    imports = all_imports()
     index, low, stack, found = {}, {}, [], set()
 
     def visit(name):
         index[name] = low[name] = len(index)
         stack.append(name)
-        for other in sorted(IMPORTS[name] - {"cutnode"}):
+        for other in sorted(imports[name] - {"cutnode"}):
             if other not in index:
                 visit(other)
             if other in stack:
@@ -125,7 +136,7 @@ def test_no_circles():
 def test_no_room_imports_anything_of_a_higher_floor():
     upward = {
         (name, other)
-        for name, imported in IMPORTS.items()
+        for name, imported in all_imports().items()
         for other in imported - {"cutnode"}
         if not name.startswith("cutnode.games")
         and name != "cutnode"
@@ -138,7 +149,7 @@ def test_rules_import_nothing_above_the_compiler():
     """A game never imports a kernel; the programs in its folder may."""
     importing = {
         name
-        for name, imported in IMPORTS.items()
+        for name, imported in all_imports().items()
         for other in imported - {"cutnode"}
         if name.startswith("cutnode.games.") and FLOOR["compiler"] < floor_of(other) < len(FLOORS)
     }
@@ -196,7 +207,7 @@ def test_public_names_are_listed_once():
 
 def lines_of_functions():
     for path in SOURCES.values():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 place = f"{path.relative_to(ROOT).as_posix()}:{node.name}"
                 yield place, node.end_lineno - node.lineno + 1

@@ -460,7 +460,8 @@ def test_stopped_from_outside(prover):
 
 
 def test_compiling_is_not_counted(monkeypatch):
-    prover = Prover(nim.Position)
+    position = load_game("tictactoe").parse("1425")
+    prover = Prover(type(position))
 
     class Watched(forced_wins.Clock):
         def __init__(self, seconds):
@@ -468,7 +469,7 @@ def test_compiling_is_not_counted(monkeypatch):
             super().__init__(seconds)
 
     monkeypatch.setattr(forced_wins, "Clock", Watched)
-    assert prover.prove(nim.start(), 3).reason == "proven"
+    assert prover.prove(position, 3).reason == "proven"
 
 
 def test_ctrl_c(prover, interrupt_soon):

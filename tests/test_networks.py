@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import importlib.util
 import random
 from pathlib import Path
@@ -39,6 +40,7 @@ def score_at(position: Position, evaluation: Evaluator, slot: int) -> int:
     return learned_score(evaluation, position, slot)
 
 
+@functools.cache
 def model_of(game):
     (model,) = (each for each in models_for(game.start()) if each.name == "a network")
     return model
@@ -71,7 +73,7 @@ def test_updated_scores_are_those_from_scratch_and_of_plain_python(name):
     kept = np.zeros(9 * size + 64, np.uint8)
     first = kept.ctypes.data + -kept.ctypes.data % 64
     for seed in range(3):  # the end of a game and the start of the next have little in common
-        for number, position in enumerate(line_of(game, seed)):
+        for number, position in enumerate(line_of(game, seed, plies=16)):
             wanted = network(position)
             assert run(position, network, 0) == wanted
             # As on the line, with a ply repeated, and with the previous ply not evaluated.

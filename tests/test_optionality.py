@@ -38,17 +38,14 @@ from cutnode.kernels.optionality import FEATURES, PRESETS, advantage
 from cutnode.kernels.reference import minimax_node
 from cutnode.kernels.search import search_root
 
-GAMES = {
-    name: load_game(name)
-    for name in ("breakthrough:5x5", "breakthrough:3x4", "kalah:4x3", "kalah", "connect4:5x4")
-}
-GAME = GAMES["breakthrough:3x4"]
+NAMES = ("breakthrough:5x5", "breakthrough:3x4", "kalah:4x3", "kalah", "connect4:5x4")
+GAME = load_game("breakthrough:3x4")
 
 
 @st.composite
-def reached(draw, names=tuple(GAMES)):
+def reached(draw, names=NAMES):
     """A position that is not over, after random moves."""
-    position = GAMES[draw(st.sampled_from(names))].start()
+    position = load_game(draw(st.sampled_from(names))).start()
     for choice in draw(st.lists(st.integers(0, 30), max_size=40)):
         moves = legal_moves(position)
         child = play(position, moves[choice % len(moves)])
@@ -86,7 +83,7 @@ def test_weighted_advantages_are_added(position, name):
 
 def test_estimates_are_limited():
     huge = Optionality(*[32000] * 6, share=32000)
-    position = GAMES["breakthrough:5x5"].parse("oo.../...../...../...../..x.. x")
+    position = load_game("breakthrough:5x5").parse("oo.../...../...../...../..x.. x")
     assert huge(position) == -32000
 
 

@@ -19,8 +19,9 @@ from cutnode.kernels.tablebase_scores import FAR
 from cutnode.search.proving_searcher import ProvingSearcher
 from cutnode.search.searcher import Searcher
 
-GAME = load_game("connect4:5x4")
-LARGE = load_game("connect4")
+GAME = load_game("connect4")
+LATE = "52677675164321472411331752454"
+"""Its value is 0, which several moves keep."""
 PLAIN = load_game("tictactoe", plain=True)
 
 
@@ -45,7 +46,7 @@ def random_positions(game, count, seed):
 
 
 def test_a_proof_is_the_result():
-    position = GAME.parse("1213")
+    position = GAME.parse(LATE)
     wanted = cutnode.analyse(position)
     result = proving().search(position, nodes=10_000)
     assert (result.proven, result.exact, result.reason) == (True, False, "proven")
@@ -68,7 +69,7 @@ def test_a_proven_value_of_a_game_of_points_is_exact():
 
 
 def test_the_result_can_be_kept():
-    result = proving().search(GAME.parse("1213"), nodes=10_000)
+    result = proving().search(GAME.parse(LATE), nodes=10_000)
     assert pickle.loads(pickle.dumps(result)) == result
 
 
@@ -85,7 +86,7 @@ def test_the_result_can_be_kept():
     ],
 )
 def test_values_are_those_of_minimax(name):
-    game = load_game(name)
+    game = load_game(name, plain=name.startswith("toys."))
     searcher = proving(game)
     for position in random_positions(game, 12, name):
         result = searcher.search(position, nodes=10_000)
@@ -98,8 +99,8 @@ def test_values_are_those_of_minimax(name):
 
 
 def test_a_win_that_is_proven_says_nothing_of_how_soon():
-    won = LARGE.parse("44444326555535")
-    result = proving(LARGE).search(won, nodes=50_000)
+    won = GAME.parse("44444326555535")
+    result = proving().search(won, nodes=50_000)
     assert MOST_ESTIMATE < result.value <= WIN - FAR
     assert win_distance(result.value) == FAR + len(result.pv)
     assert result.meaning() == "the player to move wins"
@@ -149,13 +150,13 @@ def test_a_finished_game_needs_no_proof():
 
 @pytest.mark.parametrize("limit", ["seconds", "soft_seconds"])
 def test_time_is_shared_too(limit):
-    result = proving(LARGE).search(LARGE.start(), **{limit: 0.1})
+    result = proving().search(GAME.start(), **{limit: 0.1})
     assert result.statistics.proof_nodes > 0 < result.statistics.nodes
     assert result.reason == "time limit"
 
 
 def test_the_seed_chooses_among_moves_of_the_same_value():
-    position = GAME.start()
+    position = GAME.parse(LATE)
     scores = cutnode.analyse(position).scores
     searcher = proving()
     moves = {searcher.search(position, nodes=200_000, seed=seed).best_move for seed in range(12)}
@@ -166,7 +167,7 @@ def test_the_seed_chooses_among_moves_of_the_same_value():
 
 def test_progress_is_told():
     found = []
-    result = proving().search(GAME.parse("1213"), nodes=10_000, progress=found.append)
+    result = proving().search(GAME.parse(LATE), nodes=10_000, progress=found.append)
     assert found == list(result.iterations)
     assert (found[-1].proven, found[-1].nodes) == (True, result.nodes)
 
@@ -213,9 +214,9 @@ def test_a_game_says_its_share(monkeypatch):
 def test_an_event_ends_it():
     stop = threading.Event()
     stop.set()
-    result = proving(LARGE).search(LARGE.start(), nodes=1 << 40, stop=stop)
+    result = proving().search(GAME.start(), nodes=1 << 40, stop=stop)
     assert (result.reason, result.proven) == ("stopped", False)
-    assert result.best_move in cutnode.legal_moves(LARGE.start())
+    assert result.best_move in cutnode.legal_moves(GAME.start())
 
 
 def test_an_interrupt_ends_it(monkeypatch):
@@ -245,7 +246,7 @@ def test_an_engine_stops_it():
 
 
 def test_pondering_tries_none():
-    with Engine("connect4:5x4", table=1, proof_share=0.5) as searching:
+    with Engine("connect4", table=1, proof_share=0.5) as searching:
         handle = searching.ponder("", nodes=2_000)
         result = handle.wait()
     assert result.statistics.proof_nodes == 0
@@ -255,7 +256,7 @@ def test_pondering_tries_none():
 
 
 def test_engines_and_players_take_it():
-    position = GAME.parse("1213")
+    position = GAME.parse(LATE)
     with Engine(GAME, table=1, proof_share=0.5) as searching:
         assert searching.search(position, nodes=10_000).proven
         assert searching.megabytes >= 1
@@ -271,7 +272,7 @@ def test_engines_and_players_take_it():
 
 def test_command_takes_it():
     limits = ["--nodes", "10000", "--proof-share", "0.5"]
-    arguments = ["search", "connect4:4x4", "1213", *limits, "--json"]
+    arguments = ["search", "connect4", LATE, *limits, "--json"]
     done = run_cutnode(*arguments)
     assert done.exit_code == 0, done.output
     data = json.loads(done.output)

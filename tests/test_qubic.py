@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import pytest
@@ -117,12 +118,18 @@ MASKS = [sum(1 << cell for cell in line) for line in LINES]
 ALL = (1 << 64) - 1
 
 
+@functools.cache
+def lines_with(count, own, other):
+    """Return the lines with so many stones of a player, and none of the other."""
+    return [line for line in MASKS if not line & other and (line & own).bit_count() == count]
+
+
 def cells_lacking(own, other):
     """Return the cells where a player completes a line."""
-    lines = [line for line in MASKS if not line & other and (line & own).bit_count() == 3]
-    return {line & ~own for line in lines}
+    return {line & ~own for line in lines_with(3, own, other)}
 
 
+@functools.cache
 def wins_by_fours(own, other):
     """Return whether the mover wins, by trying all sequences of fours."""
     if cells_lacking(own, other):
@@ -130,17 +137,16 @@ def wins_by_fours(own, other):
     threats = cells_lacking(other, own)
     if len(threats) > 1:
         return False
-    for line in MASKS:
-        if not line & other and (line & own).bit_count() == 2:
-            rest = line & ~own
-            for four in (rest & -rest, rest & (rest - 1)):
-                if threats and four not in threats:
-                    continue
-                answers_left = cells_lacking(own | four, other)
-                if len(answers_left) > 1:
-                    return True
-                if wins_by_fours(own | four, other | answers_left.pop()):
-                    return True
+    for line in lines_with(2, own, other):
+        rest = line & ~own
+        for four in (rest & -rest, rest & (rest - 1)):
+            if threats and four not in threats:
+                continue
+            answers_left = cells_lacking(own | four, other)
+            if len(answers_left) > 1:
+                return True
+            if wins_by_fours(own | four, other | answers_left.pop()):
+                return True
     return False
 
 
@@ -166,6 +172,8 @@ def test_wins_by_fours(stones):
     for cell in range(64):
         if left_out >> cell & 1:
             assert wins_by_fours(other, own | 1 << cell)
+    wins_by_fours.cache_clear()
+    lines_with.cache_clear()
 
 
 @pytest.mark.slow

@@ -181,7 +181,7 @@ SMALL = {
     "chess": ("chess", "4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1", 2),
     "connect4": ("connect4:4x4", "", 4),
     "dobutsu": ("dobutsu", "", 2),
-    "domineering": ("domineering:4x4", "", 3),
+    "domineering": ("domineering:4x3", "", 3),
     "draughts": ("draughts:6x6", "", 3),
     "hex": ("hex:3", "", 3),
     "kalah": ("kalah:3x2", "", 3),

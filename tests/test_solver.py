@@ -167,10 +167,9 @@ def test_the_limit_of_a_turn_is_none_of_the_line(monkeypatch):
     assert end_of(position, result.pv) == result.value
 
 
-@compiled_only
 def test_a_limit_of_nodes_holds_for_the_line_too():
     """Where bounds already say who wins, finding the line can be all the work."""
-    game = load_game("breakthrough")
+    game = load_game("breakthrough", plain=True)
     position = game.parse(
         "ooo.oo.o/.......o/.oo..o../...xx..o/xxo.o.ox/.xxo...x/.xxxx.xx/......x. o"
     )

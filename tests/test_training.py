@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import importlib.util
 import itertools
 import json
@@ -71,10 +72,12 @@ def scored(position: Position, evaluation: Evaluator) -> int:
     return estimate(evaluation, position)
 
 
+@functools.cache
 def sampled(game, count=60, seed=0):
     return [position for position, _ in sampled_positions(game.start(), count, seed)]
 
 
+@functools.cache
 def designed(game):
     return design_for(game.start())
 

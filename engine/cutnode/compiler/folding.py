@@ -22,6 +22,12 @@ from tokenize import TokenError
 from types import CodeType, FunctionType
 from typing import Any, Protocol
 
+MOST_KEPT = 10_000
+"""The most folded codes that are kept at a time."""
+
+_kept: dict[Any, CodeType] = {}
+"""The folded codes by their functions' own codes, files, and the meanings of what they call."""
+
 
 class Names(Protocol):
     """The meanings of a module's global names."""
@@ -33,12 +39,58 @@ class Names(Protocol):
 def folded(function: Any, names: Names) -> CodeType:
     """Return the folded code of a function whose global *names* have these meanings.
 
-    Without a source to read, it is the function's own code.
+    Without a source to read, it is the function's own code.  Most functions of the engine fold to
+    the same code for most games, so the codes are kept.
     """
     try:
-        definition = _definition(function)
+        meanings = tuple(_meaning(names.get(called), names) for called in _called(function))
     except OSError:
         return function.__code__  # type: ignore[no-any-return]
+    asked = (
+        function.__code__,
+        function.__code__.co_filename,
+        meanings,
+    )  # equal codes have many files
+    code = _kept.get(asked)
+    if code is None:
+        if len(_kept) >= MOST_KEPT:
+            _kept.clear()
+        code = _kept[asked] = _folded_anew(function, names)
+    return code
+
+
+def _called(function: Any) -> tuple[str, ...]:
+    """Return the texts of what a function calls; :class:`OSError` without a source."""
+    return _called_in(function.__code__, _source(function))
+
+
+@functools.lru_cache(MOST_KEPT)
+def _called_in(code: CodeType, source: str) -> tuple[str, ...]:
+    calls = (node for node in ast.walk(_parsed(code, source)) if isinstance(node, ast.Call))
+    return tuple(dict.fromkeys(ast.unparse(node.func) for node in calls))
+
+
+def _meaning(function: Any, names: dict[str, Any]) -> Any:
+    """Return all that folding a function asks about another one that it calls.
+
+    That is its constant, or the code of its expression and which names in it mean the same here.
+    """
+    if not isinstance(function, FunctionType):
+        return None
+    if _is_constant(function):
+        value = function(*[None] * function.__code__.co_argcount)
+        return type(value), repr(value)
+    expression = _expression(function)
+    if expression is None:
+        return None
+    there = function.__globals__
+    inside = (node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
+    same = (there[name] is names.get(name) if name in there else None for name in inside)
+    return function.__code__, tuple(same)
+
+
+def _folded_anew(function: Any, names: dict[str, Any]) -> CodeType:
+    definition = _definition(function)
     definition.decorator_list = []
     definition.returns = None
     for argument in definition.args.args:
@@ -73,7 +125,7 @@ class _Inliner(ast.NodeTransformer):
             names = function.__code__.co_varnames
             meanings = dict(zip(names, node.args, strict=False))
             if expression is not None and self._means_the_same_here(expression, function, meanings):
-                return _substituted(expression, meanings)
+                return _substituted(copy.deepcopy(expression), meanings)
         return node
 
     def _means_the_same_here(
@@ -177,9 +229,14 @@ _CONSTANT = {
 
 def _is_constant(function: FunctionType) -> bool:
     """Return whether a function does nothing but return a constant number."""
-    if any(step.opname not in _CONSTANT for step in dis.get_instructions(function)):
+    if not _returns_a_constant(function.__code__):
         return False
     return isinstance(function(*[None] * function.__code__.co_argcount), int | float)
+
+
+@functools.lru_cache(MOST_KEPT)
+def _returns_a_constant(code: CodeType) -> bool:
+    return all(step.opname in _CONSTANT for step in dis.get_instructions(code))
 
 
 def _source(function: Any) -> str:
@@ -198,9 +255,13 @@ def _definition(function: Any) -> ast.FunctionDef:
     :class:`OSError` without a source.  The file of generated code is ``<string>``.  From Python
     3.13 on, the text of ``python -c`` has that name too, so the source found may be another one.
     """
-    name = function.__code__.co_name
+    return _parsed(function.__code__, _source(function))
+
+
+def _parsed(code: CodeType, source: str) -> ast.FunctionDef:
+    name = code.co_name
     try:
-        definition, *_ = ast.parse(_source(function)).body
+        definition, *_ = ast.parse(source).body
     except (SyntaxError, TokenError, ValueError) as error:
         raise OSError(f"no definition of {name}") from error
     if not isinstance(definition, ast.FunctionDef) or definition.name != name:
@@ -213,8 +274,13 @@ def _expression(function: FunctionType) -> ast.expr | None:
     if function.__closure__ or function.__name__ == "<lambda>":
         return None
     try:
-        *before, last = _definition(function).body
+        return _expression_in(function.__code__, _source(function))
     except OSError:
         return None
+
+
+@functools.lru_cache(MOST_KEPT)
+def _expression_in(code: CodeType, source: str) -> ast.expr | None:
+    *before, last = _parsed(code, source).body
     documented = all(isinstance(step, ast.Expr) for step in before)
     return last.value if isinstance(last, ast.Return) and documented else None

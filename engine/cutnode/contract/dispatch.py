@@ -20,7 +20,7 @@ from numba.core import config
 
 from cutnode.contract.collection import COLLECTION, is_of_engine
 from cutnode.contract.errors import GameError
-from cutnode.contract.guarding import guard
+from cutnode.contract.guarding import guard, needs_no_guard
 from cutnode.contract.native import in_compiled_code, is_compiled
 from cutnode.contract.numbering import numbering
 
@@ -173,10 +173,22 @@ def verb(default: Callable[..., Any]) -> Any:
     name = default.__name__
     VERBS[name] = default
     call = ", ".join(_parameters(default))
+    modules = sys.modules
+    kept: dict[type, tuple[ModuleType, dict[str, Any], Any, Callable[..., Any]]] = {}
 
     @functools.wraps(default)
     def dispatched(position: Any, *args: Any) -> Any:
-        return bind(type(position), name)(position, *args)
+        cls = type(position)
+        if cls in kept:
+            module, names, rule, bound = kept[cls]
+            if modules.get(cls.__module__) is module and names.get(name) is rule:
+                return bound(position, *args)
+        bound = bind(cls, name)
+        module = module_of(cls)
+        rule = vars(module).get(name)
+        if needs_no_guard(cls) and bound is (default if rule is None else rule):
+            kept[cls] = module, vars(module), rule, bound
+        return bound(position, *args)
 
     @functools.wraps(default)
     def specialised(position: Any, *args: Any) -> Any:

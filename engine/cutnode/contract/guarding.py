@@ -70,13 +70,17 @@ def is_scalar(cls: Any) -> bool:
         return False
 
 
-def guard(cls: Any, rule: Callable[..., Any], verb: str) -> Callable[..., Any]:
-    """Return the function to call for a plain rule: a guard, or the rule after enough calls.
+def needs_no_guard(cls: Any) -> bool:
+    """Return whether no rule can change positions of a class, or only copies of them.
 
-    States of other libraries need no guard: they are copied before they are changed
-    (``cutnode.adapters``).
+    States of other libraries are copied before they are changed (``cutnode.adapters``).
     """
-    if is_scalar(cls) or ":" in cls.__module__:
+    return is_scalar(cls) or ":" in cls.__module__
+
+
+def guard(cls: Any, rule: Callable[..., Any], verb: str) -> Callable[..., Any]:
+    """Return the function to call for a plain rule: a guard, or the rule after enough calls."""
+    if needs_no_guard(cls):
         return rule
     guarded = _guard(rule, verb)
     return guarded if guarded.left > 0 or _all_calls.get() else rule
