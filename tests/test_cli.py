@@ -29,8 +29,8 @@ from cutnode.cli.options import FLAGS
 from cutnode.cli.output import output_schema
 from cutnode.compiler import progress
 from cutnode.compiler.jit import jit_enabled
-from cutnode.search.handles import Progress
 from cutnode.runtime.options import PROOF_OPTIONS
+from cutnode.search.handles import Progress
 
 ROOT = Path(__file__).parent.parent
 TICTACTOE = (ROOT / "games" / "tictactoe.py").read_text()

@@ -70,7 +70,7 @@ def _called_in(code: CodeType, source: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(ast.unparse(node.func) for node in calls))
 
 
-def _meaning(function: Any, names: dict[str, Any]) -> Any:
+def _meaning(function: Any, names: Names) -> Any:
     """Return all that folding a function asks about another one that it calls.
 
     That is its constant, or the code of its expression and which names in it mean the same here.
@@ -89,7 +89,7 @@ def _meaning(function: Any, names: dict[str, Any]) -> Any:
     return function.__code__, tuple(same)
 
 
-def _folded_anew(function: Any, names: dict[str, Any]) -> CodeType:
+def _folded_anew(function: Any, names: Names) -> CodeType:
     definition = _definition(function)
     definition.decorator_list = []
     definition.returns = None

@@ -57,6 +57,7 @@ from cutnode.service.models import (
     TreeView,
 )
 from cutnode.service.pages import add_pages
+from cutnode.service.pool import Run
 from cutnode.service.sockets import converse
 from cutnode.service.state import Service
 from cutnode.service.streams import EventLines, EventQueue, end

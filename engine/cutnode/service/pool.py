@@ -145,8 +145,8 @@ class SearchPool:
         """Wait for a turn, then start the search in a thread of its own.
 
         Before, the question's *on_event* is called with the progress of a compilation that it waits
-        for, and when the search starts.  :class:`Failure` (503) if the queue is full, if the turn does
-        not come in time, or if the service stops.
+        for, and when the search starts.  :class:`Failure` (503) if the queue is full, if the turn
+        does not come in time, or if the service stops.
         """
         await self._ready(question)
         await self._turn()
