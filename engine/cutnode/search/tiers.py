@@ -9,8 +9,8 @@ and the search is compiled and starts again.
 The answer is the same either way: value, move, line, node counts and statistics.  ``compiled`` in
 the result tells which it was.  Searches that share a table with others, use several threads,
 tablebases, books, learned evaluations or techniques from outside the engine are compiled at once,
-and so are all searches in games with chance or cycles.  ``CUTNODE_TIERS=0`` in the environment turns first
-answers off.
+and so are all searches in games with chance or cycles.  ``CUTNODE_TIERS=0`` in the environment
+turns first answers off.
 """
 
 from __future__ import annotations
