@@ -140,6 +140,20 @@ def test_a_compiled_game_is_not_searched_as_plain_python(fresh, monkeypatch):
     assert cutnode.solve(position).compiled
 
 
+def test_threads_get_first_answers_at_the_same_time(fresh):
+    position = fresh(most=30)
+    answers = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(cutnode.search(position, depth=9)))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [found(answer) for answer in answers] == [found(answers[0])] * 3
+
+
 def test_what_takes_too_long_is_compiled(fresh, monkeypatch):
     position = fresh(most=200)
     monkeypatch.setattr(tiers, "PATIENCE", 1e-9)

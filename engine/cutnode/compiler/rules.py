@@ -14,6 +14,7 @@ an ``int``, a number in place of a truth value, or a number beyond :data:`MOST`.
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
@@ -49,8 +50,11 @@ def _rule(cls: Any, name: str) -> Callable[..., Any]:
     return _Listing(run) if "buffer" in inspect.signature(VERBS[name]).parameters else run
 
 
-class _Listing:
-    """A compiled rule that writes moves, called with a list in place of an array."""
+class _Listing(threading.local):
+    """A compiled rule that writes moves, called with a list in place of an array.
+
+    Each thread has an array of its own.
+    """
 
     def __init__(self, run: Callable[..., int]):
         self.run = run

@@ -8,9 +8,9 @@ and the search is compiled and starts again.
 
 The answer is the same either way: value, move, line, node counts and statistics.  ``compiled`` in
 the result tells which it was.  Searches that share a table with others, use several threads,
-tablebases, books, learned evaluations or techniques from outside the engine, and those of games
-with chance or cycles, are compiled at once.  ``CUTNODE_TIERS=0`` in the environment turns first
-answers off.
+tablebases, books, learned evaluations or techniques from outside the engine are compiled at once,
+and so are all searches in games with chance or cycles.  ``CUTNODE_TIERS=0`` in the environment
+turns first answers off.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def first_proof(kind: str, position: Any, options: ProofOptions, table: Table) -
 class FirstSearch:
     """A search in plain Python, of a game that is not compiled yet.
 
-    *keywords* are those of a :class:`ProvingSearcher`.  The *table* must be empty, and is so
+    *keywords* are the options of a :class:`ProvingSearcher`.  The *table* must be empty, and is so
     afterwards if there is no result.
     """
 
