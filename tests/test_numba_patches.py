@@ -53,6 +53,36 @@ def test_code_of_others_compiles_as_before():
     assert "unicode_type" in str(caught.value)
 
 
+CONVOLVED = """
+import sys
+import numba, numpy as np
+from cutnode import solve
+
+solve("tictactoe", "15")
+loaded = ["scipy.linalg" in sys.modules]
+
+
+@numba.njit
+def convolved(a, b):
+    return np.convolve(a, b)
+
+
+print(*convolved(np.arange(3.0), np.arange(2.0)), *convolved(np.arange(3), np.arange(2)))
+loaded.append("scipy.linalg" in sys.modules)
+print(*loaded)
+"""
+
+
+@pytest.mark.skipif(PLAIN, reason="CUTNODE_PLAIN_NUMBA=1")
+@compiled_only
+def test_scipy_is_loaded_when_code_of_others_needs_it():
+    pytest.importorskip("scipy")
+    output = subprocess.check_output(
+        [sys.executable, "-c", CONVOLVED], env=os.environ | FROM_HERE, text=True
+    )
+    assert output.split() == ["0.0", "0.0", "1.0", "2.0", "0", "0", "1", "2", "False", "True"]
+
+
 @pytest.mark.slow
 @compiled_only
 def test_results_are_the_same_without_them():

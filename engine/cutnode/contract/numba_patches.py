@@ -12,6 +12,8 @@ import contextlib
 import inspect
 import logging
 import os
+import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
@@ -294,6 +296,50 @@ for module in (byteflow, ssa):
         module._logger = SimpleNamespace(debug=lambda *line: None)
 
 
+# SciPy, loaded when it is first needed.  Numba imports its linear algebra with the registries, only
+# to see whether it is installed: a third of a second, wherever it is.  Numba asks when it compiles
+# np.correlate or np.convolve, and gets the same answer then.
+
+_ARRAYS = "numba.np.arraymath"
+
+
+class _HasBlas:
+    """Whether SciPy has the linear algebra that numba calls: found out when it is asked."""
+
+    def __init__(self, check: Callable[[], bool]):
+        self.check = check
+
+    def __bool__(self) -> bool:
+        return self.check()
+
+
+@contextlib.contextmanager
+def _scipy_left_out() -> Iterator[None]:
+    """Import numba's registries in this context without SciPy."""
+    from numba.np import linalg  # with the registries, and not before
+
+    ensure = getattr(linalg, "ensure_blas", None)
+    if _ARRAYS in sys.modules or not callable(ensure):
+        yield
+        return
+    thread = threading.get_ident()
+
+    def refuse() -> None:
+        if threading.get_ident() == thread:
+            raise ImportError
+        ensure()
+
+    linalg.ensure_blas = refuse
+    try:
+        yield
+    finally:
+        linalg.ensure_blas = ensure
+        arrays: Any = sys.modules.get(_ARRAYS)
+        if arrays is not None and getattr(arrays, "ensure_blas", None) is refuse:
+            arrays.ensure_blas = ensure
+            arrays._HAVE_BLAS = _HasBlas(arrays._check_blas)
+
+
 # The registries of what numba can compile, imported once.  Numba imports them again for each
 # function.
 
@@ -315,7 +361,8 @@ def _load_additional_registries(self: Any) -> None:
 
     self.install_registry = install_and_note
     try:
-        _load_registries(self)
+        with _scipy_left_out():
+            _load_registries(self)
     finally:
         del self.install_registry
     _registries.extend(installed)
