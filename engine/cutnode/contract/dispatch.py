@@ -186,7 +186,8 @@ def verb(default: Callable[..., Any]) -> Any:
         bound = bind(cls, name)
         module = module_of(cls)
         rule = vars(module).get(name)
-        if needs_no_guard(cls) and bound is (default if rule is None else rule):
+        is_missing = rule is None and bound is default and name != "key"  # which may be numbers
+        if needs_no_guard(cls) and (is_missing or bound is rule):
             kept[cls] = module, vars(module), rule, bound
         return bound(position, *args)
 
