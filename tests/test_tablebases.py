@@ -831,13 +831,13 @@ def test_solve_takes_games_that_loop(toy, pursued):
 
 
 @compiled_only
-def test_without_memory_a_proof_is_right_where_it_ends(pursued):
+def test_without_memory_a_proof_is_right_where_it_ends(pursued_plainly):
     """An exact search with repetitions as draws: its proofs are true, and there are many."""
     proven = 0
-    positions = list(reachable(pursuit.Position())[0].values())[::5]
+    positions = list(reachable(PURSUIT.Position())[0].values())[::10]
     for position in positions:
-        entry = pursued.entry(position)
-        result = solve(position, memory=1, nodes=20_000)
+        entry = pursued_plainly.entry(position)
+        result = solve(position, memory=1, nodes=1_000)
         assert result.lower <= entry.value <= result.upper
         proven += result.proven
     assert proven > len(positions) // 4
@@ -853,7 +853,7 @@ def test_points_that_loop_by_search():
 
 
 def test_limits_of_a_proof_in_memory():
-    result = solve(pursuit.Position(), memory=1, seconds=0.2)
+    result = solve(PURSUIT.Position(), memory=1, seconds=0.2)
     assert not result.proven and result.reason == "time limit"
     assert (result.lower, result.upper) == (-1, 1)
     unlimited = load_game("toys.chase", plain=True).start()
