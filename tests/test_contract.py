@@ -7,10 +7,11 @@ import textwrap
 import pytest
 
 import cutnode
-from cutnode import load_game, solve
+from cutnode import GameError, load_game, solve
 from cutnode.conformance import check
 from cutnode.contract import verbs
 from cutnode.contract.dispatch import VERBS
+from cutnode.contract.verbs import bounds, outcome
 
 GROUPS = ("core", "solver", "heuristics", "chance", "symmetry", "tablebase")
 
@@ -47,3 +48,18 @@ def test_the_whole_game_of_the_text(tmp_path, plain):
     assert check(game) == []
     assert solve(game.start()).value == 1
     assert solve(game.parse("1")).value == -1 == solve(game.parse("left=20")).value
+
+
+def test_a_verb_calls_the_rule_that_a_game_has_now(monkeypatch):
+    game = load_game("tictactoe", plain=True)
+    start = game.start()
+    for _ in range(2):
+        assert (outcome(start), bounds(start, -1, 1)) == ((False, 0), (-32001, 32001))
+    monkeypatch.setattr(game.module, "outcome", lambda position: (True, 1))
+    monkeypatch.setattr(game.module, "bounds", lambda position, alpha, beta: (0, 1), raising=False)
+    assert (outcome(start), bounds(start, -1, 1)) == ((True, 1), (0, 1))
+    monkeypatch.undo()
+    assert (outcome(start), bounds(start, -1, 1)) == ((False, 0), (-32001, 32001))
+    monkeypatch.delattr(game.module, "outcome")
+    with pytest.raises(GameError, match="does not define outcome"):
+        outcome(start)

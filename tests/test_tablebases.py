@@ -34,6 +34,7 @@ from cutnode import (
 )
 from cutnode.batches.running import run_batch
 from cutnode.cli import template
+from cutnode.contract.loading import plain_copy
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import canonical, moves_again, outcome, play
 from cutnode.games import draughts
@@ -123,6 +124,15 @@ def in_memory(position, layers=None, **settings):
 @pytest.fixture(scope="module")
 def pursued():
     return in_memory(pursuit.Position(), threads=2)
+
+
+PURSUIT = plain_copy(pursuit)
+"""For searches, whose kernels take longer to compile."""
+
+
+@pytest.fixture(scope="module")
+def pursued_plainly():
+    return in_memory(PURSUIT.Position())
 
 
 # Values
@@ -690,27 +700,27 @@ def test_the_command_says_what_is_wrong(tmp_path):
 # Use
 
 
-def test_a_search_answers_from_a_tablebase(pursued):
-    engine = Engine(pursuit.Position, tablebase=pursued)
-    for position in list(reachable(pursuit.Position())[0].values())[::11]:
+def test_a_search_answers_from_a_tablebase(pursued_plainly):
+    engine = Engine(PURSUIT.Position, tablebase=pursued_plainly)
+    for position in list(reachable(PURSUIT.Position())[0].values())[::11]:
         if outcome(position)[0]:
             continue
-        entry = pursued.entry(position)
+        entry = pursued_plainly.entry(position)
         result = engine.search(position, depth=4, lines=2)
         assert (result.proven, result.reason, result.nodes) == (True, "tablebase", 0)
         expected = WIN - entry.distance if entry.value else 0
         assert result.value == entry.value * expected
-        assert list(pursued.moves(position))[:2] == [line.move for line in result.lines]
+        assert list(pursued_plainly.moves(position))[:2] == [line.move for line in result.lines]
         solved = engine.solve(position)
         assert (solved.value, solved.depth) == (entry.value, entry.distance or 0)
 
 
-def test_distances_that_end_early_are_no_distances_to_the_end(pursued):
-    base = in_memory(pursuit.Position(), metric="dtc")
-    engine = Engine(pursuit.Position, tablebase=base)
-    far = max(base.entry(p).distance or 0 for p in reachable(pursuit.Position())[0].values())
-    for position in list(reachable(pursuit.Position())[0].values())[::31]:
-        entry = pursued.entry(position)
+def test_distances_that_end_early_are_no_distances_to_the_end(pursued_plainly):
+    base = in_memory(PURSUIT.Position(), metric="dtc")
+    engine = Engine(PURSUIT.Position, tablebase=base)
+    far = max(base.entry(p).distance or 0 for p in reachable(PURSUIT.Position())[0].values())
+    for position in list(reachable(PURSUIT.Position())[0].values())[::31]:
+        entry = pursued_plainly.entry(position)
         if outcome(position)[0] or not entry.value:
             continue
         result = engine.search(position, depth=4)
@@ -733,17 +743,17 @@ def test_a_rule_that_draws_is_not_in_a_tablebase():
     assert engine.search(late, depth=1).reason != "tablebase"
 
 
-def test_lines_of_a_search_end_in_a_tablebase(tmp_path, pursued):
+def test_lines_of_a_search_end_in_a_tablebase(tmp_path, pursued_plainly):
     """With the table of the last layer, a search sees wins from farther away."""
-    build_tablebase(pursuit.Position(), tmp_path, through="one")
+    build_tablebase(PURSUIT.Position(), tmp_path, through="one")
     part = Tablebase.open(tmp_path)
-    plain = Engine(pursuit.Position, exact=True)
-    engine = Engine(pursuit.Position, exact=True, tablebase=part)
+    plain = Engine(PURSUIT.Position, exact=True)
+    engine = Engine(PURSUIT.Position, exact=True, tablebase=part)
     better = 0
-    for position in list(reachable(pursuit.Position())[0].values()):
+    for position in list(reachable(PURSUIT.Position())[0].values()):
         if outcome(position)[0] or part.entry(position) is not None:
             continue
-        entry = pursued.entry(position)
+        entry = pursued_plainly.entry(position)
         with_tables = engine.search(position, depth=2)
         without = plain.search(position, depth=2)
         better += bool(with_tables.value) > bool(without.value)
@@ -821,13 +831,13 @@ def test_solve_takes_games_that_loop(toy, pursued):
 
 
 @compiled_only
-def test_without_memory_a_proof_is_right_where_it_ends(pursued):
+def test_without_memory_a_proof_is_right_where_it_ends(pursued_plainly):
     """An exact search with repetitions as draws: its proofs are true, and there are many."""
     proven = 0
-    positions = list(reachable(pursuit.Position())[0].values())[::5]
+    positions = list(reachable(PURSUIT.Position())[0].values())[::10]
     for position in positions:
-        entry = pursued.entry(position)
-        result = solve(position, memory=1, nodes=20_000)
+        entry = pursued_plainly.entry(position)
+        result = solve(position, memory=1, nodes=1_000)
         assert result.lower <= entry.value <= result.upper
         proven += result.proven
     assert proven > len(positions) // 4
@@ -843,7 +853,7 @@ def test_points_that_loop_by_search():
 
 
 def test_limits_of_a_proof_in_memory():
-    result = solve(pursuit.Position(), memory=1, seconds=0.2)
+    result = solve(PURSUIT.Position(), memory=1, seconds=0.2)
     assert not result.proven and result.reason == "time limit"
     assert (result.lower, result.upper) == (-1, 1)
     unlimited = load_game("toys.chase", plain=True).start()

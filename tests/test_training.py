@@ -269,7 +269,10 @@ def test_numbers_are_what_stands_in_windows(name):
         assert not places[1 + len(design.windows) :].any()
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "hex:4x4", "dobutsu", "skirmish"])
+@pytest.mark.parametrize(
+    "name",
+    ["tictactoe", "hex:4x4", "dobutsu", pytest.param("skirmish", marks=pytest.mark.slow)],
+)
 def test_compiled_scores_are_those_of_plain_python(name):
     game = load_game(name)
     cls = type(game.start())

@@ -184,10 +184,12 @@ def verb(default: Callable[..., Any]) -> Any:
             if modules.get(cls.__module__) is module and names.get(name) is rule:
                 return bound(position, *args)
         bound = bind(cls, name)
-        module = module_of(cls)
-        rule = vars(module).get(name)
-        if needs_no_guard(cls) and bound is (default if rule is None else rule):
-            kept[cls] = module, vars(module), rule, bound
+        if needs_no_guard(cls):
+            module = module_of(cls)
+            rule = vars(module).get(name)
+            is_missing = rule is None and bound is default and name != "key"  # which may be numbers
+            if is_missing or bound is rule:
+                kept[cls] = module, vars(module), rule, bound
         return bound(position, *args)
 
     @functools.wraps(default)
