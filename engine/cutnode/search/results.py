@@ -230,14 +230,6 @@ class PositionResult(InNotebooks):
         words = ("a draw", "the player to move has won", "the player to move has lost")[sign]
         return f"the game is over: {description(self.position, value) or words}"
 
-    def _lines(self, lines: Sequence[Line]) -> list[dict[str, Any]]:
-        """Return lines as plain data."""
-        texts = [line_text(self.position, line.pv) for line in lines]
-        return [
-            {"move": pv[0], "value": line.value, "pv": pv}
-            for line, pv in zip(lines, texts, strict=True)
-        ]
-
     def _about(self) -> dict[str, Any]:
         """Return the game and the position as plain data."""
         return {"game": game_name(type(self.position)), "position": position_text(self.position)}
@@ -506,16 +498,14 @@ class SearchResult(PositionResult):
             "value": self.value,
             "proven": self.proven,
             "exact": self.exact,
-            "best_move": self.move_text(),
-            "lines": self._lines(self.lines),
+            "best_move": self._best_move_text(self.lines),
+            "lines": [self._line(line) for line in self.lines],
             "depth": self.depth,
             "iterations": [
                 {
                     "depth": iteration.depth,
                     "value": iteration.value,
-                    "best_move": move_text(self.position, iteration.lines[0].move)
-                    if iteration.lines
-                    else None,
+                    "best_move": self._best_move_text(iteration.lines),
                     "nodes": iteration.nodes,
                     "seconds": iteration.seconds,
                 }
@@ -527,6 +517,13 @@ class SearchResult(PositionResult):
             "reason": self.reason,
             "why": self.why,
         }
+
+    def _best_move_text(self, lines: tuple[Line, ...]) -> str | None:
+        return move_text(self.position, lines[0].move) if lines else None
+
+    def _line(self, line: Line) -> dict[str, Any]:
+        texts = line_text(self.position, line.pv)
+        return {"move": texts[0], "value": line.value, "pv": texts}
 
     def __str__(self) -> str:
         lines = [f"value  {self.value_text()}  ({self.meaning()})"]
@@ -821,6 +818,7 @@ class MonteCarloResult(PositionResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with positions and moves in the game's own notation."""
+        best = None if self.best_move is None else move_text(self.position, self.best_move)
         return self._about() | {
             "value": self.value,
             "win_rate": self.win_rate,
@@ -828,8 +826,12 @@ class MonteCarloResult(PositionResult):
             "upper": self.upper,
             "proven": self.proven,
             "exact": self.exact,
-            "best_move": self.move_text(),
-            "lines": self._lines(self.lines),
+            "best_move": best,
+            "lines": [
+                {"move": texts[0], "value": line.value, "pv": texts}
+                for line in self.lines
+                for texts in [line_text(self.position, line.pv)]
+            ],
             "moves": [
                 asdict(each)
                 | {"move": move_text(self.position, each.move), "win_rate": self.rate_of(each)}

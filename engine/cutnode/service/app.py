@@ -57,6 +57,7 @@ from cutnode.service.models import (
     TreeView,
 )
 from cutnode.service.pages import add_pages
+from cutnode.service.pool import Run
 from cutnode.service.sockets import converse
 from cutnode.service.state import Service
 from cutnode.service.streams import EventLines, EventQueue
@@ -193,7 +194,8 @@ def _add_questions(app: FastAPI, service: Service) -> None:
 
     async def asked(kind: str, game: str, body: Request, request: HttpRequest) -> Response:
         async def answer() -> Answer:
-            return await (await service.start(kind, game, body)).wait()
+            run = await service.pool.start(await service.question(kind, game, body))
+            return await run.wait()
 
         found = await unless_disconnected(request, answer())
         return Response(found.model_dump_json(), media_type="application/json")
@@ -242,8 +244,12 @@ def _add_streams(app: FastAPI, service: Service) -> None:
 
     async def streamed(kind: str, game: str, body: Request, request: HttpRequest) -> Response:
         events = EventQueue()
-        begin = service.start(kind, game, body, events.put)
-        return EventLines(await unless_disconnected(request, begin), events)
+
+        async def begin() -> Run:
+            question = await service.question(kind, game, body, events.put)
+            return await service.pool.start(question)
+
+        return EventLines(await unless_disconnected(request, begin()), events)
 
     @app.post("/games/{game}/search/stream", **in_lines)
     async def stream_search(game: GameName, body: SearchRequest, request: HttpRequest) -> Response:

@@ -114,7 +114,8 @@ class Conversation:
     async def _search(self, message: Start, asked: BaseModel) -> None:
         events = EventQueue()
         try:
-            self.run_now = await self.service.start(message.kind, message.game, asked, events.put)
+            question = await self.service.question(message.kind, message.game, asked, events.put)
+            self.run_now = await self.service.pool.start(question)
         except Failure as failure:
             await self._fail(failure)
             return
