@@ -250,7 +250,7 @@ async def ask_about_variants(count: int) -> None:
         for kind, asked in QUESTIONS:
             request = KINDS[kind].request.model_validate(asked)
             try:
-                await (await service.start(kind, name, request)).wait()
+                await (await service.pool.start(await service.question(kind, name, request))).wait()
                 said["answered"] += 1
             except Failure as failure:
                 said[str(failure.status_code)] += 1

@@ -103,25 +103,25 @@ def declared(name: str, help: str = "", *, its: Option | None = None, **settings
     A command can give another *help*, range (*least* and *most*) and *settings*.
     """
     its = its or OPTIONS[name]
-    least, most = settings.pop("least", its.least), settings.pop("most", its.most)
+    its = its._replace(**{end: settings.pop(end) for end in ("least", "most") if end in settings})
     flag, help = FLAGS.get(name, f"--{name.replace('_', '-')}"), help or its.help
-    usual = f"{help}  [default: {its.usual}]" if its.usual else help
     if its.kind is bool:
         return click.option(flag, is_flag=True, help=help, **settings)
-    ends: Any = {
-        "min": None if least == -math.inf else least,
-        "max": None if most == math.inf else most,
-    }
+    least, most = its.ends
     kind: Any = its.kind
     if its.choices:
         kind = click.Choice(its.choices)
     elif its.kind is float:
-        kind = Finite(**ends, min_open=its.above)
-    elif its.kind is int and least > -math.inf:
-        kind = click.IntRange(**ends)
-    metavar = None if its.choices else its.placeholder
-    given = {"type": kind, "metavar": metavar, "default": its.preset, **settings}
-    return option(flag, usual, shell_complete=COMPLETED.get(name), **given)
+        kind = Finite(least, most, min_open=its.above)
+    elif its.kind is int and least is not None:
+        kind = click.IntRange(least, most)
+    given = {"type": kind, "shell_complete": COMPLETED.get(name)}
+    if not its.choices:
+        given["metavar"] = its.placeholder
+    if its.preset is not None:
+        given["default"] = its.preset
+    usual = f"{help}  [default: {its.usual}]" if its.usual else help
+    return option(flag, usual, **{**given, **settings})
 
 
 # Games and positions

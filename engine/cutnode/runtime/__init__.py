@@ -1,1 +1,1 @@
-"""Running work in threads and processes: waiting threads, limits, stop events, Ctrl-C."""
+"""Running work in threads and processes: waiting threads, options, limits, Ctrl-C."""

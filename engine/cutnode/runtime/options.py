@@ -64,6 +64,11 @@ class Option(NamedTuple):
         return None if self.engine else self.default
 
     @property
+    def ends(self) -> tuple[Any, Any]:
+        """Its least and its greatest value; None for no limit."""
+        return None if self.least == -inf else self.least, None if self.most == inf else self.most
+
+    @property
     def placeholder(self) -> str:
         """Its value in help texts, such as N for an integer and X for a number."""
         return self.metavar or {int: "N", float: "X"}.get(self.kind, "NAME")

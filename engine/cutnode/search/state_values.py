@@ -93,13 +93,14 @@ class ValueIterationResult(PositionResult):
 
         Scores of outcomes of chance have the positions after them as keys.
         """
+        best = None if self.best_move is None else move_text(self.position, self.best_move)
         return self._about() | {
             "value": self.value,
             "proven": self.proven,
             "lower": self.lower,
             "upper": self.upper,
             "tolerance": self.tolerance,
-            "best_move": self.move_text(),
+            "best_move": best,
             "scores": self._named_scores(),
             "positions": self.positions,
             "decisions": self.decisions,

@@ -195,7 +195,8 @@ def _add_questions(app: FastAPI, service: Service) -> None:
 
     async def asked(kind: str, game: str, body: Request, request: HttpRequest) -> Response:
         async def answer() -> Answer:
-            return await (await service.start(kind, game, body)).wait()
+            run = await service.pool.start(await service.question(kind, game, body))
+            return await run.wait()
 
         found = await unless_disconnected(request, answer())
         return Response(found.model_dump_json(), media_type="application/json")
@@ -246,7 +247,8 @@ def _add_streams(app: FastAPI, service: Service) -> None:
         events = EventQueue()
 
         async def begin() -> asyncio.Task[Run]:
-            starting = asyncio.create_task(service.start(kind, game, body, events.put))
+            question = await service.question(kind, game, body, events.put)
+            starting = asyncio.create_task(service.pool.start(question))
             try:
                 await events.wait(starting)
             except BaseException:

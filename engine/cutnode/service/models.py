@@ -6,7 +6,6 @@ service's own is not an error: the lower one applies, as the answer's ``limits``
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
@@ -66,8 +65,7 @@ def _type_of(its: Option) -> Any:
     """Return the type of an option's values in JSON, without null."""
     if its.choices:
         return Literal[its.choices]
-    least = its.least if its.least > -math.inf else None
-    most = its.most if its.most < math.inf else None
+    least, most = its.ends
     if its.kind is int:
         return Annotated[int, Field(ge=least, le=most), BeforeValidator(integral)]
     if its.kind is float:

@@ -113,9 +113,12 @@ class Conversation:
 
     async def _search(self, message: Start, asked: BaseModel) -> None:
         events = EventQueue()
-        starting = asyncio.create_task(
-            self.service.start(message.kind, message.game, asked, events.put)
-        )
+        try:
+            question = await self.service.question(message.kind, message.game, asked, events.put)
+        except Failure as failure:
+            await self._fail(failure)
+            return
+        starting = asyncio.create_task(self.service.pool.start(question))
         try:
             async for event in events.of(starting):
                 if isinstance(event, Started):

@@ -12,7 +12,7 @@ from cutnode.service.failures import Failure, as_failures
 from cutnode.service.games import GameRegistry
 from cutnode.service.metrics import Metrics
 from cutnode.service.models import Answer, PerftRequest, SearchRequest, SolveRequest
-from cutnode.service.pool import Run, SearchPool
+from cutnode.service.pool import SearchPool
 from cutnode.service.questions import OnEvent, Question, read_question
 from cutnode.service.settings import Settings
 
@@ -55,15 +55,16 @@ class Service:
                     )
         self.ready = True
 
-    async def start(self, kind: str, game: str, asked: Any, on_event: OnEvent | None = None) -> Run:
-        """Start the search for a request when its turn comes; :class:`Failure` if it cannot."""
+    async def question(
+        self, kind: str, game: str, asked: Any, on_event: OnEvent | None = None
+    ) -> Question:
+        """Resolve what a request names; :class:`Failure` if it does not exist."""
         if not self.ready:
             raise Failure(503, "the service is still compiling its games", error="starting", wait=2)
         with as_failures():
-            question = await run_in_threadpool(
+            return await run_in_threadpool(
                 read_question, self.registry, self.settings, kind, game, asked, on_event
             )
-        return await self.pool.start(question)
 
     def _done(self, question: Question, answer: Answer | None, seconds: float) -> None:
         labels = (question.kind, question.game.name)
