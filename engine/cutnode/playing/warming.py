@@ -1,8 +1,8 @@
 """Compilation ahead of time: all code that the usual commands of a game need.
 
 A task is a game and a use of it, such as "search"; worker processes carry out several tasks at
-once, for different games first, because the tasks of one game share kernels.  Everything goes into the
-cache of compiled code, so work that is interrupted is not lost.
+once, for different games first, because the tasks of one game share kernels.  Everything goes into
+the cache of compiled code, so work that is interrupted is not lost.
 """
 
 from __future__ import annotations
