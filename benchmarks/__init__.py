@@ -17,3 +17,8 @@ Other programs, if installed, are timed in the same group as the engine:
 ``signature.py`` prints the node counts that change with the search.  Run a study as
 ``python -m benchmarks.studies.soak``.
 """
+
+import os
+
+# Benchmarks time compiled searches, and no first answers in plain Python.
+os.environ.setdefault("CUTNODE_TIERS", "0")
