@@ -707,16 +707,15 @@ def test_help_fits_80_columns():
 
 
 OF_TWO_MEANINGS = {
-    *(
-        "--engine",
-        "--format",
-        "--games",
-        "--plies",
-        "--proof",
-        "--resume",
-        "--search",
-        "--searches",
-    ),
+    "--engine",
+    "--format",
+    "--games",
+    "--plies",
+    "--proof",
+    "--resume",
+    "--search",
+    "--searches",
+    "--warm",
 }
 
 

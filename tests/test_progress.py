@@ -64,6 +64,13 @@ def test_failed_compilation_is_not_counted(counts):
     assert counts() == {}
 
 
+def test_compilation_may_begin_again(counts):
+    with progress.Compilation("four", "a.Position") as work:
+        work.begin()
+        work.begin()
+    assert progress.running() is None
+
+
 def test_counts_have_a_limit(counts, monkeypatch):
     monkeypatch.setattr(progress, "MOST_REMEMBERED", 4)
     for number in range(5):

@@ -262,7 +262,7 @@ def test_depth_is_counted_in_turns_or_actions():
         in_turns = minimax(start, turns)
         in_actions = minimax(start, 2 * turns, depth_in="actions")
         assert (in_turns.value, in_turns.nodes) == (in_actions.value, in_actions.nodes)
-    with pytest.raises(CutnodeError, match="must be turns or actions, got 'plies'"):
+    with pytest.raises(CutnodeError, match="must be one of turns, actions, got 'plies'"):
         Searcher(start, depth_in="plies")
 
 

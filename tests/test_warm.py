@@ -63,8 +63,8 @@ def test_kernels_are_compiled_once(file):
     path = file("warm_once")
     (kernel,) = cutnode.warm(path, uses=["perft"], workers=1)
     assert kernel[:4] == ("warm_once", "perft", "perft_node", True)
-    (again,) = cutnode.warm(cutnode.load_game("tictactoe"), uses=["perft"])
-    assert (again.game, again.kernel) == ("tictactoe", "perft_node")
+    (given,) = cutnode.warm(cutnode.load_game(file("warm_given")), uses=["perft"])
+    assert (given.game, given.kernel) == ("warm_given", "perft_node")
     assert cutnode.warm(path, uses=["perft"], workers=1) == []  # this process has it
 
 

@@ -73,7 +73,12 @@ class Compilation:
         self._line: _Line | None = None
 
     def begin(self) -> None:
-        """Note that it is not in the cache, and that numba compiles it from now on."""
+        """Note that it is not in the cache, and that numba compiles it from now on.
+
+        A recursive kernel begins once more if it calls itself with arguments of other types.
+        """
+        if self.compiles:
+            return
         self.compiles = True
         self._started = time.monotonic()
         self._functions = functions_compiled()
