@@ -1,14 +1,18 @@
 """Programs can ask how far a compilation is, and which kernels became ready."""
 
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 from marks import compiled_only
 
+import cutnode
 from cutnode.compiler import cache, directory, progress
 from cutnode.compiler.jit import Position, kernel
 from cutnode.games.tictactoe import Position as Noughts
 from cutnode.kernels.solver import search_node
+from cutnode.search.board import class_of
 
 pytestmark = compiled_only
 
@@ -82,6 +86,9 @@ def test_counts_have_a_limit(counts, monkeypatch):
 @pytest.mark.slow
 def test_another_thread_sees_the_functions_grow(tmp_path, counts, monkeypatch):
     monkeypatch.setattr(cache, "cache_directory", lambda: tmp_path)
+    path = tmp_path / "fresh.py"  # compiled by no other test
+    path.write_text(Path(sys.modules[Noughts.__module__].__file__).read_text())
+    fresh = class_of(cutnode.load_game(path))
     seen, over = [], threading.Event()
 
     def watch():
@@ -92,7 +99,7 @@ def test_another_thread_sees_the_functions_grow(tmp_path, counts, monkeypatch):
 
     thread = threading.Thread(target=watch)
     thread.start()
-    search_node.specialise(Noughts)
+    search_node.specialise(fresh)
     over.set()
     thread.join()
     assert seen == sorted(seen)

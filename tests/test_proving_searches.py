@@ -143,6 +143,14 @@ def test_a_search_for_something_else_tries_no_proof(options):
     assert (result.statistics.proof_nodes, result.why) == (0, "")
 
 
+def test_the_solver_waits_for_a_search_that_may_try_a_proof():
+    searcher = proving(PLAIN, ready=False)
+    searcher.search(PLAIN.start(), depth=2)
+    assert searcher.solver is None
+    searcher.search(PLAIN.start(), nodes=100)
+    assert searcher.solver is not None
+
+
 def test_a_finished_game_needs_no_proof():
     over = PLAIN.parse("14253")
     assert proving(PLAIN).search(over, nodes=100).nodes == 0

@@ -229,7 +229,8 @@ def search(
             if first.result is not None:
                 return first.result
             chosen = first.options
-        return kind(position, table=table, threads=threads, **keywords).run(position, chosen)
+        searcher = kind(position, table=table, threads=threads, ready=False, **keywords)
+        return searcher.run(position, chosen)
 
 
 def solve_many(

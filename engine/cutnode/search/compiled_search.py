@@ -31,7 +31,7 @@ from cutnode.kernels.search import search_root
 from cutnode.kernels.table import ENTRY_WORDS
 from cutnode.kernels.techniques import checked_parameters, choose, outside, technique_of
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
-from cutnode.search.options import SearcherOptions
+from cutnode.search.options import SearcherOptions, SearchOptions
 from cutnode.search.record import drawing_words
 from cutnode.storage.evaluations import chosen_evaluation
 from cutnode.storage.tables import Table
@@ -100,8 +100,11 @@ class CompiledSearch:
             return as_plain_python(self.root, self.cls)
         return self.root.specialise(self.cls, self.evaluation, self.outside)
 
-    def prepare(self) -> None:
-        """Compile the search now; raise :class:`GameError` if the rules do not compile."""
+    def prepare(self, options: SearchOptions | None = None) -> None:
+        """Compile now what searches with some *options* need, or all searches.
+
+        Raise :class:`GameError` if the rules do not compile.
+        """
         _ = self.kernel
 
     def claim_table(self) -> None:

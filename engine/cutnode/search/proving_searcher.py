@@ -83,10 +83,11 @@ class ProvingSearcher(Searcher):
         if ready:
             self.prepare()
 
-    def prepare(self) -> None:
-        """Compile the search and the solver now."""
-        super().prepare()
-        if self.share and self.solver is None:
+    def prepare(self, options: SearchOptions | None = None) -> None:
+        """Compile the search now, and the solver if searches with *options* may try a proof."""
+        super().prepare(options)
+        may_prove = options is None or not self.tries_no_proof(options)
+        if self.share and self.solver is None and may_prove:
             resources = Resources(
                 self.cls, self.table, self.threads, self.workers, self.interpreted
             )

@@ -108,7 +108,7 @@ class Searcher(CompiledSearch, Unpickled):
             raise CutnodeError("this searcher is busy: use one for each thread")
         self.stopped.clear()
         try:
-            self.prepare()
+            self.prepare(options)
             clock = clock or Clock(options.seconds)
             clock.seconds = options.seconds
             limits = options.limits(stop)

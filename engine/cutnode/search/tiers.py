@@ -97,7 +97,7 @@ class FirstSearch:
         limited: dict[str, Any] = {"seconds": None, "soft_seconds": None, "stop": stop}
         result = None
         try:
-            searcher.prepare()
+            searcher.prepare(options)
             with stop:
                 chosen = replace(options, progress=progress, bounds=bounds, **limited)
                 result = searcher.run(position, chosen)
@@ -130,10 +130,9 @@ def _searcher(
     others = searcher.evaluation is not OWN or searcher.outside or searcher.debug
     if others or searcher.book is not None or searcher.tablebase is not None:
         return None
-    if search_root.is_ready(cls, OWN) and (not share or _solver_is_ready(cls)):
+    solves = share and not searcher.tries_no_proof(options)
+    if search_root.is_ready(cls, OWN) and (not solves or _solver_is_ready(cls)):
         return None
-    if searcher.tries_no_proof(options):
-        searcher.share = 0.0
     return searcher
 
 
