@@ -1,6 +1,6 @@
 """First answers: small questions answered before the search of their game is compiled.
 
-Compiling the search of a small game takes four CPU seconds, and nine with the solver.  Its first
+Compiling the search of a small game takes four CPU seconds, and six with the solver.  Its first
 questions are often small: a proof of tic-tac-toe visits 1,833 nodes.  So a single question about a
 game that is not compiled yet is searched as plain Python first, which calls the compiled rules
 (:mod:`cutnode.compiler.rules`).  If that takes longer than ``PATIENCE``, its result is discarded,
