@@ -428,7 +428,7 @@ def test_rules_load_neither_kernels_nor_searches():
 
 
 def test_keywords_are_those_of_options():
-    """The keywords that type checkers know are those of functions and of the table of options."""
+    """Type checkers know the keywords of the functions and of the table of options."""
     for keywords, kind in (
         (AutoKeywords, AutoOptions),
         (ProofKeywords, ProofOptions),

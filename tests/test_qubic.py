@@ -120,7 +120,7 @@ ALL = (1 << 64) - 1
 
 @functools.cache
 def lines_with(count, own, other):
-    """Return the lines with so many stones of a player, and none of the other."""
+    """Return the lines with this number of one player's stones, and none of the other's."""
     return [line for line in MASKS if not line & other and (line & own).bit_count() == count]
 
 

@@ -155,10 +155,12 @@ class KernelCache:
 
 def _parts(result: Any) -> tuple[Any, ...]:
     """Return what is kept of a compiled kernel."""
-    function = result.fndesc
+    fields = result._asdict()
+    function = fields["fndesc"]
     function.typemap = function.calltypes = None
     environments = result._find_referenced_environments()
-    return result.library.code(), function, result.environment, result.signature, environments
+    code: KernelCode = fields["library"].code()
+    return code, function, fields["environment"], fields["signature"], environments
 
 
 def _loaded(

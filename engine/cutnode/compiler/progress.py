@@ -130,7 +130,7 @@ _running: list[Compilation] = []
 _listeners: list[Callable[[Prepared], None]] = []
 
 _shown_elsewhere: list[object] = []
-"""Who shows the progress in place of the line."""
+"""Marks of the callers that show the progress themselves, so that no line is written."""
 
 
 def running() -> Progress | None:

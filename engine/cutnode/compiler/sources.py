@@ -58,7 +58,7 @@ HARMLESS = frozenset({"numpy", "numba", "llvmlite"})
 
 @dataclass(slots=True)
 class Source:
-    """What matters of a file, each read when it is first needed."""
+    """The digest and the imports of a file, each read when it is first needed."""
 
     stamp: list[int]
     """Its size and times when it was read."""

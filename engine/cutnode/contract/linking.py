@@ -1,4 +1,4 @@
-"""What is linked into a kernel's machine code, and how kernels find each other.
+"""Libraries of machine code: functions are linked into kernels, and kernels find each other.
 
 Numba links the code of every function into each of its callers, again and again on the way up, and
 optimises a kernel once more inside each kernel that calls it.  Here a *part*, the code of a plain

@@ -119,12 +119,13 @@ class _KernelLowering(NativeLowering):
         return _Lower
 
     def run_pass(self, state: Any) -> bool:
-        if state.library is None:
+        if state["library"] is None:
             owner, name = state.targetctx.codegen(), state.func_id.func_qualname
             state["library"] = KernelLibrary(owner, name)
         changed = super().run_pass(state)
-        if isinstance(state.library, KernelLibrary):
-            state.library.symbol = state.cr.fndesc.mangled_name
+        library = state["library"]
+        if isinstance(library, KernelLibrary):
+            library.symbol = state.cr.fndesc.mangled_name
         return bool(changed)
 
 
