@@ -159,6 +159,8 @@ class Kernel(Interpretable):
     and an evaluation.  A *quiet* one compiles in no time that a user would notice.
     """
 
+    cache = KernelCache
+
     def __init__(self, function: Callable[..., Any], *, quiet: bool = False):
         self.quiet = quiet
         self.__doc__ = function.__doc__
@@ -223,11 +225,11 @@ class Kernel(Interpretable):
         kind = evaluation.type if self._estimates else None
         if is_plain(cls) or (cls, kind, techniques) in self._ready:
             return True
-        cache = KernelCache(self, cls, evaluation if kind else None, techniques)
+        cache = self.cache(self, cls, evaluation if kind else None, techniques)
         return cache.is_kept(self.signature(cls, evaluation, techniques))
 
     def _specialise(self, cls: type, evaluation: Any, techniques: Techniques) -> Callable[..., Any]:
-        cache = self.dispatcher._cache = KernelCache(self, cls, evaluation, techniques)
+        cache = self.dispatcher._cache = self.cache(self, cls, evaluation, techniques)
         self.dispatcher._can_compile = True
         try:
             signature = self.signature(cls, evaluation, techniques)

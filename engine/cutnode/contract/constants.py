@@ -32,6 +32,9 @@ from cutnode.contract.native import in_compiled_code
 _kept: list[Any] = []
 """The arrays whose addresses machine code may hold."""
 
+_newest: dict[str, Any] = {}
+"""The array that a symbol stands for in code that is compiled now."""
+
 
 class Constant:
     """A flat, immutable array of numbers with a name.
@@ -54,6 +57,7 @@ class Constant:
         self.array = _aligned(array)
         self.array.flags.writeable = False
         _kept.append(self.array)
+        _newest[symbol_of(name)] = self.array
         llvm.add_symbol(symbol_of(name), self.array.ctypes.data)
 
     def __getitem__(self, index: int) -> Any:
@@ -75,6 +79,11 @@ def _aligned(array: Any) -> Any:
 
 def symbol_of(name: str) -> str:
     return f"cutnode.{name}"
+
+
+def array_of(symbol: str) -> Any:
+    """Return the array of the newest constant with a symbol; :class:`KeyError` if there is none."""
+    return _newest[symbol]
 
 
 class ConstantType(types.Opaque):  # type: ignore[misc]

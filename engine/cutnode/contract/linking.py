@@ -104,6 +104,23 @@ class KernelLibrary(codegen.JITCodeLibrary):
         return library
 
 
+def linked(libraries: Iterable[PartLibrary]) -> Any:
+    """Return one new module with the code of some functions, and of all that they call."""
+    seen: set[Any] = set()
+    every: list[Any] = []
+    for library in libraries:
+        if library not in seen:
+            every += [library, *_called(library, seen)]
+    first, *others = (
+        each.module if isinstance(each, PartLibrary) else each._get_module_for_linking()
+        for each in every
+    )
+    module = first.clone()
+    for other in others:
+        module.link_in(other, preserve=True)
+    return module
+
+
 def _link(module: Any, library: Any) -> list[KernelLibrary]:
     """Link all that a library calls into its module, and return the kernels that it calls.
 

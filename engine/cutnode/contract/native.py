@@ -130,7 +130,7 @@ class _KernelLowering(NativeLowering):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _PartLowering(_KernelLowering):
+class PartLowering(_KernelLowering):
     """Numba's pass from typed Python to LLVM, which generates no machine code."""
 
     _name = "part_lowering"
@@ -150,13 +150,13 @@ class _PartLowering(_KernelLowering):
         key = _dynfunc.make_function(module, name, "", 0, lowered.env, (part,))
         state.targetctx.insert_user_function(key, lowered.fndesc, [part])
         state.cr = lowered._replace(cfunc=key)
-        _PartLowering.count += 1
+        PartLowering.count += 1
         return True
 
 
 def functions_compiled() -> int:
     """Return how many functions this process has compiled into parts of kernels."""
-    return _PartLowering.count
+    return PartLowering.count
 
 
 class _Passes(PassManager):
@@ -218,7 +218,7 @@ _managers: dict[Any, PassManager] = {}
 class _PartCompiler(KernelCompiler):
     """Numba's compiler, for functions that become part of kernels."""
 
-    lowering = _PartLowering
+    lowering = PartLowering
 
 
 _FOR_CLOSURES = {InlineClosureLikes, MakeFunctionToJitFunction}

@@ -13,6 +13,7 @@ import numpy as np
 
 from cutnode.compiler.jit import Evaluator, Position, Words, compiled, kernel, records
 from cutnode.contract.dispatch import defines, derived
+from cutnode.contract.host import report
 from cutnode.contract.positions import unpack, width
 from cutnode.contract.stop import NODES, RUNNING, TIME, VALUE
 from cutnode.contract.verbs import INFINITE, NO_MOVE, chance, moves, outcome
@@ -186,6 +187,7 @@ def deepen(position, evaluation, result, batch, search, table):
         if search.length[0] > 0:
             result.move = search.line[0]
         result.proven = search.estimates == 0
+        report(search)
         if result.proven:
             return
         known = value

@@ -31,6 +31,7 @@ from cutnode.contract.bits import Bits
 from cutnode.contract.counting import listed
 from cutnode.contract.derived import knows_gains, most_moves
 from cutnode.contract.dispatch import game_constant
+from cutnode.contract.host import look
 from cutnode.contract.positions import words_each
 from cutnode.contract.stop import MOVES, NODES, RUNNING
 from cutnode.contract.verbs import (
@@ -93,7 +94,9 @@ def visit(memory):
     """Count a position, and return whether the search may continue."""
     memory.nodes += 1
     if memory.stop == RUNNING and memory.nodes > memory.node_limit:
-        memory.stop = NODES
+        look(memory)
+        if memory.stop == RUNNING and memory.nodes > memory.node_limit:
+            memory.stop = NODES
     return memory.stop == RUNNING
 
 

@@ -43,6 +43,7 @@ import numpy as np
 from cutnode.compiler.jit import Evaluator, Numbers, Position, compiled, kernel
 from cutnode.contract.bits import Bits, prefetch
 from cutnode.contract.derived import recurs, same_after_chance
+from cutnode.contract.host import look
 from cutnode.contract.stop import MOVES, NODES, PLAYOUTS, RUNNING
 from cutnode.contract.verbs import (
     INFINITE,
@@ -492,8 +493,11 @@ def search_tree(
             memory.stop = PLAYOUTS
             break
         if memory.nodes + memory.rollout_plies >= memory.node_limit:
-            memory.stop = NODES
-            break
+            look(memory)
+            if memory.nodes + memory.rollout_plies >= memory.node_limit:
+                memory.stop = NODES
+            if memory.stop != RUNNING:
+                break
         playout(position, evaluation, memory, nodes, arms, sums, pool)
     if memory.stop == MOVES:
         pool[TOLD] = MOVES

@@ -17,6 +17,7 @@ from cutnode.compiler.jit import compiled, record_for_techniques
 from cutnode.contract.bits import Bits
 from cutnode.contract.derived import knows_gains, most_moves
 from cutnode.contract.dispatch import defines, game_constant, longest_line
+from cutnode.contract.host import look
 from cutnode.contract.positions import pack, unpack, width, words_each
 from cutnode.contract.stop import MOVES, NODES, RUNNING
 from cutnode.contract.verbs import (
@@ -294,7 +295,9 @@ def stored_bounds(best, alpha, beta, ply, search):
 def must_stop(search):
     """Return whether the search has to end, with the reason in ``search.stop``."""
     if search.stop == RUNNING and search.nodes > search.node_limit:
-        search.stop = NODES
+        look(search)
+        if search.stop == RUNNING and search.nodes > search.node_limit:
+            search.stop = NODES
     return search.stop != RUNNING
 
 

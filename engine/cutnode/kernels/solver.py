@@ -25,6 +25,7 @@ from cutnode.compiler.jit import Position, Words, compiled, kernel, record, reco
 from cutnode.contract.bits import Bits, mix
 from cutnode.contract.derived import most_moves, most_value
 from cutnode.contract.dispatch import MAX_VALUE, game_constant
+from cutnode.contract.host import look
 from cutnode.contract.positions import pack, unpack, width, words_each
 from cutnode.contract.stop import MOVES, NODES, PLIES, RUNNING, VALUE
 from cutnode.contract.verbs import (
@@ -223,6 +224,8 @@ def look_around(ply, search, table):
 @compiled
 def must_stop(search, ply):
     """Return whether the search of this position has to end, with the reason in ``stop``."""
+    if search.nodes > search.node_limit:
+        look(search)
     # A stop that was meant for an earlier position of the batch is void.
     if search.nodes > search.node_limit:
         search.stop = NODES
