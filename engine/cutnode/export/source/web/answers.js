@@ -83,7 +83,7 @@ class Job {
     }
     const chosen = asked.moves && asked.moves.map((move, n) => this.#named(move, n, state.side));
     if (asked.engine === "mcts") return this.#playouts(found);
-    if (asked.lines > 1 || chosen || state.outcomes) return this.#compare(found, chosen);
+    if ((asked.lines > 1 || chosen) && !state.outcomes) return this.#compare(found, chosen);
     return this.#single(found);
   }
 
@@ -99,10 +99,10 @@ class Job {
   #single(found) {
     const techniques = this.asked.exact ? EXACT : 0;
     const result = this.#ask("search", { ...found.limits, techniques }, (sofar) => {
-      if (sofar.depth > found.depth) this.#iterate(found, sofar, [this.#line(found, sofar)]);
+      if (sofar.depth > found.depth) this.#iterate(found, sofar, this.#lines(sofar));
     });
-    if (result.depth > found.depth) this.#iterate(found, result, [this.#line(found, result)]);
-    const lines = result.move < 0 ? [] : [this.#line(found, result)];
+    if (result.depth > found.depth) this.#iterate(found, result, this.#lines(result));
+    const lines = this.#lines(result);
     return this.#searched({ ...found, ...result, lines, reason: reasonOf(result) });
   }
 
@@ -112,9 +112,9 @@ class Job {
     const result = this.#ask("playouts", { ...found.limits, seed }, (sofar) => {
       if (sofar.move < 0 || sofar.seconds - last < PLAYOUTS_SECONDS) return;
       last = sofar.seconds;
-      this.#iterate(found, sofar, [this.#line(found, sofar)]);
+      this.#iterate(found, sofar, this.#lines(sofar));
     });
-    const lines = result.move < 0 ? [] : [this.#line(found, result)];
+    const lines = this.#lines(result);
     return this.#searched({ ...found, ...result, lines, iterations: [], reason: reasonOf(result) });
   }
 
@@ -137,7 +137,7 @@ class Job {
   async #compare(found, chosen) {
     const { engine, asked, watch } = this;
     const { limits, state } = found;
-    const moves = state.outcomes ? [null] : (chosen ?? engine.moves());
+    const moves = chosen ?? engine.moves();
     const known = new Map();
     let order = moves;
     found.reason = "depth limit";
@@ -156,69 +156,44 @@ class Job {
       if (values.size < moves.length) break;
       order = [...moves].sort((one, other) => values.get(other).value - values.get(one).value);
       const proven = known.size === moves.length;
-      const lines = order.slice(0, asked.lines).filter((move) => move !== null);
-      const best = values.get(order[0]);
-      const views = lines.map((move) => this.#view(values.get(move), proven));
-      this.#iterate(found, { depth, value: best.value, proven, nodes: this.#nodes, seconds: this.seconds }, views);
+      const lines = order.slice(0, asked.lines).map((move) => this.#view(values.get(move), proven));
+      const { value } = values.get(order[0]);
+      this.#iterate(found, { depth, value, proven, nodes: this.#nodes, seconds: this.seconds }, lines);
       if (proven) {
         found.reason = "proven";
         break;
       }
     }
-    if (!found.lines.length && !state.outcomes) {
-      const move = order[0]; // not even the first depth is complete
-      found.lines = [this.#view({ value: 0, line: [move], proven: false }, false)];
+    if (!found.depth) {
+      // Not even the first depth is complete.
+      Object.assign(found, { value: 0, proven: false, lines: [this.#view({ value: 0, line: [order[0]] }, false)] });
     }
     return this.#searched({ ...found, nodes: this.#nodes });
   }
 
-  /**
-   * Return the value of a move for `side`, `{value, proven, line}`, or why the search ended; the
-   * move null stands for the position itself, in which chance decides.
-   */
+  /** Return the value of a move for `side`, `{value, proven, line}`, or why the search ended. */
   #valueAfter(move, side, depth, limits) {
     const { engine } = this;
-    if (move === null) return this.#valueHere(side, 0, depth, limits);
     engine.play(move);
     try {
-      const found = this.#valueHere(side, 1, depth - 1, limits);
+      const found = this.#valueHere(side, depth - 1, limits);
       return typeof found === "string" ? found : { ...found, line: [move, ...found.line] };
     } finally {
       engine.undo();
     }
   }
 
-  #valueHere(side, ply, depth, limits) {
+  #valueHere(side, depth, limits) {
     const { engine } = this;
     const state = engine.state();
     const sign = state.side === side ? 1 : -1;
-    if (state.ending) return { value: signed(sign, this.#final(state, ply)), proven: true, line: [] };
-    if (state.outcomes) return this.#mean(state, side, ply, depth, limits);
+    if (state.ending) return { value: signed(sign, this.#final(state, 1)), proven: true, line: [] };
     const left = this.#left(limits);
     if (left === null) return this.#limitReached(limits);
     const techniques = this.asked.exact ? EXACT : 0;
     const result = this.#ask("search", { ...left, depth, techniques });
     if (result.reason !== 0) return reasonOf(result);
-    return { value: signed(sign, this.#further(result.value, ply)), proven: result.proven, line: result.line };
-  }
-
-  /** The expected value where chance decides. */
-  #mean(state, side, ply, depth, limits) {
-    const { engine } = this;
-    let [value, proven] = [0, true];
-    for (let outcome = 0; outcome < state.outcomes; ++outcome) {
-      const odds = engine.odds(outcome);
-      engine.roll(outcome);
-      try {
-        const one = this.#valueHere(side, ply, depth, limits);
-        if (typeof one === "string") return one;
-        value += odds * one.value;
-        proven &&= one.proven;
-      } finally {
-        engine.undo();
-      }
-    }
-    return { value, proven, line: [] };
+    return { value: signed(sign, this.#further(result.value)), proven: result.proven, line: result.line };
   }
 
   /** The score of a finished game, some plies from the root. */
@@ -226,10 +201,10 @@ class Job {
     return this.about.decisive ? Math.sign(value) * (value === 0 ? 0 : WIN - ply) : value;
   }
 
-  /** A score from a position some plies further, as a score from the root. */
-  #further(value, ply) {
+  /** A score of the position after a move, as a score of the position before it. */
+  #further(value) {
     const decided = this.about.decisive && Math.abs(value) > MOST_ESTIMATE;
-    return decided ? value - Math.sign(value) * ply : value;
+    return decided ? value - Math.sign(value) : value;
   }
 
   /** Take over a completed depth, and report it. */
@@ -240,8 +215,9 @@ class Job {
     this.watch.report({ event: "iteration", depth, value, proven, bound: 0, lines, nodes, seconds });
   }
 
-  #line(found, { value, line, move, proven }) {
-    return this.#view({ value, line: line.length ? line : [move] }, proven);
+  /** Describe the best line of a search; there is none where chance decides. */
+  #lines({ value, line, move, proven }) {
+    return move < 0 ? [] : [this.#view({ value, line: line.length ? line : [move] }, proven)];
   }
 
   /** Describe a line of a search; `proven` says whether the best line's score is proven. */
@@ -342,11 +318,11 @@ class Job {
 
   move() {
     const { engine, asked, about } = this;
-    const level = about.levels[asked.level];
     if (!Object.hasOwn(about.levels, asked.level)) {
       const known = Object.keys(about.levels).join(", ");
       throw new ServiceError("bad request", `there is no level ${quoted(asked.level)}; levels are ${known}`, "body.level");
     }
+    const level = about.levels[asked.level];
     const text = read(engine, asked.position, "body.position");
     const { ending: over, outcomes } = engine.state();
     if (over || outcomes) {

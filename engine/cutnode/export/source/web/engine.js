@@ -33,21 +33,22 @@ const LIMITS = 40;
 const RESULT = 68;
 const STATE = 32;
 const COUNT = 8;
-const MOST_TABLE = 65536;
+const MOST_MIB = 65536;
 
 /**
  * An engine: a game in progress, and the searches of its position.  An instance of WebAssembly has
- * one engine.  Methods throw a `ServiceError` with the engine's message.
+ * one engine, whose memory is freed with it.  Methods throw a `ServiceError` with the engine's message.
  */
 export class Engine {
   /** The description of the game that the export contains. */
   about;
+  /** The sizes of its table and its tree in MiB. */
+  sizes;
   /** Called by running searches with the result so far; returns whether to continue. */
   progress = () => true;
   #calls;
   #engine = 0;
-  #room;
-  #sizes;
+  #room = 0;
 
   /**
    * Make an engine.  `source` is the content of `game.wasm`, or a `WebAssembly.Module` of it;
@@ -64,7 +65,7 @@ export class Engine {
       throw new ConnectionError(`the engine cannot be loaded: ${error.message}`, { cause: error });
     }
     engine.about = JSON.parse(engine.#text(engine.#calls.cutnode_about()));
-    engine.resize(table, tree);
+    engine.#begin(table, tree);
     return engine;
   }
 
@@ -80,28 +81,20 @@ export class Engine {
     return { host };
   }
 
-  /** Replace the engine by one with tables of other sizes, in MiB, unless they are the same. */
-  resize(table, tree = 0) {
-    if (this.#sizes?.table === table && this.#sizes.tree === tree) return;
-    if (!(Number.isInteger(table) && table >= 1 && table <= MOST_TABLE)) {
-      const range = `a whole number of MiB from 1 to ${MOST_TABLE}`;
-      throw new ServiceError("bad request", `table must be ${range}, got ${table}`);
-    }
+  #begin(table, tree) {
     const calls = this.#calls;
-    if (this.#engine) calls.cutnode_free(this.#engine);
-    else this.#room = calls.cutnode_alloc(this.#most());
-    this.#sizes = null;
-    this.#engine = calls.cutnode_create(BigInt(table), BigInt(tree));
+    for (const [name, size, least] of [["table", table, 1], ["tree", tree, 0]]) {
+      if (Number.isInteger(size) && size >= least && size <= MOST_MIB) continue;
+      const range = `a whole number of MiB from ${least} to ${MOST_MIB}`;
+      throw new ServiceError("bad request", `${name} must be ${range}, got ${size}`);
+    }
+    this.#room = calls.cutnode_alloc(this.#most());
+    this.#engine = this.#room && calls.cutnode_create(BigInt(table), BigInt(tree));
     if (!this.#engine) {
       const what = tree ? `a table of ${table} MiB and a tree of ${tree} MiB` : `a table of ${table} MiB`;
       throw new ServiceError("too large", `there is not enough memory for ${what}`, "body.table");
     }
-    this.#sizes = { table, tree };
-  }
-
-  /** The sizes of the tables in MiB. */
-  get sizes() {
-    return this.#sizes;
+    this.sizes = { table, tree };
   }
 
   /** The most bytes that an argument or an answer takes. */

@@ -2,6 +2,7 @@
 
 import { Client as Games } from "./client.js";
 import { Engine as Calls } from "./engine.js";
+import { portOf } from "./port.js";
 
 export { ConnectionError, ServiceError } from "./errors.js";
 export { Stream } from "./stream.js";
@@ -35,16 +36,7 @@ async function loadCode() {
 }
 
 async function startInPage() {
-  const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  return {
-    post: (message) => worker.postMessage(message),
-    listen: (hear, fail) => {
-      worker.onmessage = ({ data }) => hear(data);
-      worker.onerror = (event) => fail(new Error(event.message ?? "it cannot be loaded"));
-    },
-    end: () => worker.terminate(),
-    hold: () => {},
-  };
+  return portOf(new Worker(new URL("./worker.js", import.meta.url), { type: "module" }));
 }
 
 /** Start a worker that keeps the program running only while it answers a request. */

@@ -19,13 +19,21 @@ function serve(listen, post) {
   let stopped = 0;
 
   const take = ({ load, ask, stop }) => {
-    if (load) {
-      given = load;
-      engine = Engine.create(load.module, load);
-      engine.catch(() => {}); // the first request tells
-    } else if (stop) stopped = stop;
+    if (load) given = load;
+    else if (stop) stopped = stop;
     else if (ask) run(ask);
   };
+
+  /** Return an engine with tables of the sizes that a request asks for, the old one if it has. */
+  async function engineFor({ engine: kind, table, memory, session: wanted = "" }) {
+    const sizes = { table: table ?? given.table, tree: kind === "mcts" ? (memory ?? given.tree) : 0 };
+    if (engine?.sizes.table !== sizes.table || engine.sizes.tree !== sizes.tree) {
+      engine = null; // its memory is free for the next one
+      engine = await Engine.create(given.module, sizes);
+    } else if (!wanted || wanted !== session) engine.forget();
+    session = wanted;
+    return engine;
+  }
 
   async function run({ id, kind, request }) {
     let paused = performance.now();
@@ -38,11 +46,7 @@ function serve(listen, post) {
       },
     };
     try {
-      const own = await engine;
-      own.resize(request.table ?? given.table, request.engine === "mcts" ? (request.memory ?? given.tree) : 0);
-      if (!request.session || request.session !== session) own.forget();
-      session = request.session ?? "";
-      post({ id, result: await answer(own, kind, request, watch) });
+      post({ id, result: await answer(await engineFor(request), kind, request, watch) });
     } catch (error) {
       const { name, kind: its, message, where } = error;
       post({ id, error: name === "ServiceError" ? { kind: its, message, where } : { message: `${name}: ${message}` } });
