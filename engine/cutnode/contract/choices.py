@@ -96,3 +96,8 @@ LARGE_LAYER = 1 << 24
 
 CLUSTER_POSITIONS = 2_000_000
 """The most positions that a cluster's driver expands: about 130 bytes each in Connect Four."""
+
+# Exports
+
+EXPORTED = ("search", "solve", "mate", "mcts")
+"""The parts of an export beside the rules: options of ``cutnode export``."""

@@ -55,7 +55,11 @@ class Processor(NamedTuple):
         llvm.initialize_all_asmprinters()
         target = llvm.Target.from_triple(self.triple)
         return target.create_target_machine(
-            cpu=self.name, features=self.features, opt=3, reloc="pic", codemodel="default"
+            cpu=self.name,
+            features=self.features,
+            opt=3,
+            reloc="static" if self.triple.startswith("wasm") else "pic",
+            codemodel="default",
         )
 
 
@@ -84,14 +88,16 @@ def assemble(
         _wrapper(entry, [str(each.type) for each in module.get_function(symbol).arguments], prefix)
         for entry, symbol in zip(entries, symbols, strict=True)
     ]
-    module = _private(_retargeted(str(module), processor.triple, machine), symbols)
+    module = _private(_retargeted(str(module), processor.triple, machine), symbols, machine)
     text, names = _renamed(str(module), prefix)
     parts = [_without_declarations(text)]
-    parts += [head.replace("@KERNEL", f"@{names[s]}") for head, s in zip(heads, symbols, strict=True)]
+    for head, symbol in zip(heads, symbols, strict=True):
+        parts.append(head.replace("@KERNEL", f"@{names[symbol]}"))
     for symbol in _constants(text):
         parts.append(_array_text(f'"{symbol}"', array_of(symbol), "internal constant"))
     for name, array in data.items():
-        parts.append(_array_text(f"{prefix}_{name}", array, "hidden global"))
+        kind = "global" if name == "weights" else "constant"
+        parts.append(_array_text(f"{prefix}_{name}", array, f"hidden {kind}"))
     whole = llvm.parse_assembly("\n".join(parts))
     _optimise(whole, machine)
     _require_defined(whole, {f"{prefix}_{name}" for name in (LOOK, REPORT)})
@@ -100,16 +106,27 @@ def assemble(
 
 def _retargeted(text: str, triple: str, machine: Any) -> str:
     """Return the code for another target, without clocks, and without messages for Python."""
-    text = re.sub(
-        r'^target datalayout = ".*"', f'target datalayout = "{machine.target_data}"', text, flags=re.M
-    )
+    layout = f'target datalayout = "{machine.target_data}"'
+    text = re.sub(r'^target datalayout = ".*"', layout, text, flags=re.M)
     text = re.sub(r'^target triple = ".*"', f'target triple = "{triple}"', text, flags=re.M)
     text = text.replace(" = common global ", " = internal global ")
     text = _TICKS.sub("= add i64 0, 0", text)
+    text = _as_instructions(text)
     return _MESSAGE.sub(r"\1 zeroinitializer", text)
 
 
-def _private(text: str, kept: Iterable[str]) -> Any:
+def _as_instructions(text: str) -> str:
+    """Return the code with instructions in place of calls of C's library, where there are some."""
+    for name in ("sqrt", "floor", "ceil", "trunc", "fabs"):
+        text = re.sub(rf"@{name}\(", f"@llvm.{name}.f64(", text)
+        declared = rf"^declare double @llvm\.{name}\.f64\(double.*$"
+        lines = re.findall(declared, text, re.M)
+        if lines:
+            text = re.sub(declared, "", text, flags=re.M) + f"\ndeclare double @llvm.{name}.f64(double)\n"
+    return text
+
+
+def _private(text: str, kept: Iterable[str], machine: Any) -> Any:
     """Return the module of some code, of which only what the functions *kept* need is left."""
     kept = frozenset(kept)
     module = llvm.parse_assembly(text)
@@ -118,7 +135,7 @@ def _private(text: str, kept: Iterable[str]) -> Any:
             each.linkage = "external" if each.name in kept else "internal"
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
-    passes.run(module, _builder_of(None))
+    passes.run(module, create_pass_builder(machine))
     return module
 
 
@@ -167,12 +184,16 @@ _ESCAPED = [f"\\{byte:02X}" for byte in range(256)]
 def _wrapper(entry: Entry, kinds: list[str], prefix: str) -> str:
     """Return the function for C of an entry whose kernel takes arguments of LLVM's types *kinds*.
 
-    It returns 0, or the number with which the rules failed, and writes the result to its first
-    argument.
+    It returns 0, or the number with which the rules failed; a result that is not void is written to
+    its first argument.
     """
     signature = entry.part.signature
-    given: list[str] = ["ptr %result"]
+    given: list[str] = []
     body: list[str] = []
+    if signature.return_type is types.void:
+        body.append("%result = alloca ptr")
+    else:
+        given.append("ptr %result")
     passed: list[str] = []
     waiting = iter(kinds[2:])
     for number, kind in enumerate(signature.args):
@@ -224,10 +245,6 @@ def _narrowed(body: list[str], name: str, kind: str) -> str:
 
 
 # LLVM's passes
-
-
-def _builder_of(machine: Any, **options: Any) -> Any:
-    return create_pass_builder(machine, **options)
 
 
 def _optimise(module: Any, machine: Any) -> None:

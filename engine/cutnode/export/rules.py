@@ -24,6 +24,7 @@ from cutnode.contract.verbs import (
     play,
     recurrence,
     reversible,
+    scout,
 )
 
 ABOUT = np.dtype(
@@ -92,3 +93,9 @@ def read_cells(example: Position, words: Words, buffer: Numbers) -> None:
         buffer[index] = cell(position, index)
 
 
+
+
+@kernel
+def scout_depth(position: Position) -> int:
+    """Return the depth of the search that precedes a proof; 0: none."""
+    return scout(position)

@@ -87,6 +87,22 @@ class Learned:
             raw[place - base : place - base + part.nbytes] = np.frombuffer(part.tobytes(), np.uint8)
         return places
 
+    @property
+    def addressed(self) -> list[int]:
+        """The numbers of those words of the memory that are addresses in it."""
+        raise NotImplementedError
+
+    def relocatable(self) -> tuple[Any, dict[int, int]]:
+        """Return the words of the memory, and by the number of a word the offset it refers to.
+
+        Offsets are in bytes from the start; the words themselves are 0.
+        """
+        first = (self.address - self.memory.ctypes.data) // 8
+        words = self.memory[first:].copy()
+        places = {number: int(words[number]) - self.address for number in self.addressed}
+        words[list(places)] = 0
+        return words, places
+
     def _words_at(self, address: int, count: int) -> Any:
         """Return *count* words of the memory, from an address on."""
         first = (address - self.memory.ctypes.data) // 8

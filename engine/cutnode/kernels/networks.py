@@ -36,6 +36,7 @@ from cutnode.contract.positions import unpack, width
 from cutnode.contract.vectors import clip, dot, vectors_at
 from cutnode.kernels.learned import (
     MOST_STONES,
+    ROWS,
     NONE,
     Learned,
     address_of,
@@ -144,6 +145,10 @@ class Network(Learned):
         self._words_at(self.address, HEADER)[:] = (
             rows, self.inputs[0].nbytes, *others, self.factor,
         )  # fmt: skip
+
+    @property
+    def addressed(self) -> list[int]:
+        return [ROWS, *range(OUTPUTS, FACTOR)]
 
     @classmethod
     def drawn(cls, game: Any, shape: Inputs, seed: int = 0, *, stages: int = 1) -> Network:

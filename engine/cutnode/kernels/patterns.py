@@ -39,6 +39,7 @@ from cutnode.contract.simd import broadcast, shorts_of
 from cutnode.contract.verbs import MOVES_ROOM, cell, features, moves
 from cutnode.kernels.learned import (
     MOST_STONES,
+    ROWS,
     NONE,
     Learned,
     address_of,
@@ -134,6 +135,11 @@ class Patterns(Learned):
         self._words_at(self.address, HEADER)[:] = rows, self.added[0].nbytes, stages
         # Turn the stages into addresses, so that the search has nothing to add.
         self._words_at(stages, MOST_STONES + 1)[:] += np.uint64(weights)
+
+    @property
+    def addressed(self) -> list[int]:
+        stages = (int(self._words_at(self.address, HEADER)[STAGES]) - self.address) // 8
+        return [ROWS, STAGES, *range(stages, stages + MOST_STONES + 1)]
 
     def numbers(self, position: Any) -> tuple[int, Any]:
         """Return the stage of a position, and the places of its weights: windows, then terms."""

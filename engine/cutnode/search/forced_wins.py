@@ -141,6 +141,12 @@ class Prover(Unpickled):
         return ForcedWin(position, within, moves, refuted, pv, None, 0, clock.elapsed(), "proven")
 
 
+def purpose_of(cls: Any, drawing: Sequence[int]) -> int:
+    """Return the part of table keys that keeps apart searches with other *drawing* positions."""
+    meaning = f"wins of {game_name(cls)} {drawing}".encode()
+    return int.from_bytes(blake2b(meaning, digest_size=8).digest(), "little")
+
+
 class _Ended(Exception):  # noqa: N818
     """The search ended at a limit, which the message names."""
 
@@ -170,8 +176,7 @@ class _Question:
         drawing = sorted(self.drawing)
         memory.words["path"][: len(drawing)] = drawing
         memory["before"] = len(drawing)
-        meaning = f"wins of {game_name(prover.cls)} {drawing}".encode()
-        memory["purpose"] = int.from_bytes(blake2b(meaning, digest_size=8).digest(), "little")
+        memory["purpose"] = purpose_of(prover.cls, drawing)
 
     def run(
         self, within: int, wanted: bool, progress: Callable[[int, int], None] | None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from cutnode.contract.cells import Cells, Grid, Hexagons, Points, Triangles
 from cutnode.contract.derived import legal_moves, recurs, same_after_chance
 from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.contract.loading import Game
@@ -27,12 +26,11 @@ from cutnode.contract.verbs import (
     play,
     recurrence,
 )
+from cutnode.playing.board_layout import board_layout
 from cutnode.service.failures import Failure
 from cutnode.service.games import GameRegistry
 from cutnode.service.models import (
     BoardView,
-    ContentView,
-    EdgeView,
     MoveView,
     OutcomeView,
     PositionView,
@@ -42,13 +40,6 @@ from cutnode.service.models import (
 )
 from cutnode.tree.drawing import Tree
 from cutnode.tree.recording import record_tree
-
-SHAPES: dict[type[Cells], Any] = {
-    Grid: "grid",
-    Hexagons: "hexagons",
-    Triangles: "triangles",
-    Points: "points",
-}
 
 MOST_NODES = 10_000
 """The node limit of a search whose tree is shown: about a second of plain Python in most games."""
@@ -74,48 +65,8 @@ def read_position(game: Game, text: str, where: str) -> tuple[Any, list[str]]:
 
 def show_board(registry: GameRegistry, name: str) -> BoardView | None:
     """Return the board that a game declares; None if it declares none."""
-    start = registry.game(name).start()
-    cells = board_of(type(start))
-    if cells is None:
-        return None
-    contents = [
-        ContentView(
-            symbol=symbol,
-            name=content,
-            glyph=cells.glyphs.get(symbol, ""),
-            owner=owner,  # type: ignore[arg-type]
-        )
-        for (symbol, content), owner in zip(cells.contents.items(), cells.owners, strict=True)
-    ]
-    return BoardView(
-        shape=next(shape for cls, shape in SHAPES.items() if isinstance(cells, cls)),
-        places=list(cells.places),
-        lines=list(getattr(cells, "lines", ())),
-        edges=[
-            EdgeView(owner=owner, cells=list(along)) for owner, along in getattr(cells, "edges", ())
-        ],
-        row_names=list(cells.row_names),
-        column_names=list(cells.column_names),
-        contents=contents,
-        players=dict(cells.players),
-        names=_names(cells, contents, cells.sides),
-        editable=notation_of(type(start)).sets_up,
-    )
-
-
-def _names(cells: Cells, contents: list[ContentView], owners: list[str]) -> tuple[str, str]:
-    """Return the names of both players, in words."""
-    if cells.players:
-        first, second = cells.players.values()
-        return first, second
-    if len(owners) < 2:
-        return "first player", "second player"
-    own = ([c for c in contents if c.owner == owner] for owner in range(2))
-    first, second = (
-        f"{pieces[0].name} ({pieces[0].symbol})" if pieces[0].name.endswith("player") else owner
-        for owner, pieces in zip(owners, own, strict=True)
-    )
-    return first, second
+    layout = board_layout(type(registry.game(name).start()))
+    return None if layout is None else BoardView(**layout)
 
 
 # Positions
