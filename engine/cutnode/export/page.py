@@ -141,7 +141,7 @@ def _index(parts: set[str]) -> str:
     text = _replaced(text, r'<details class="panel" id="tree-panel">', r'<details class="panel" hidden>')
     text = _replaced(text, r"\n *<footer>.*</footer>", "")
     text = _replaced(text, r'\n *<option value="auto">[^\n]*', "")
-    if "playouts" not in parts:
+    if "mcts" not in parts:
         text = _replaced(text, r'\n *<option value="mcts">[^\n]*', "")
     return text
 

@@ -24,7 +24,7 @@ const PARTS = { search: "search", solve: "solve", analyse: "solve", move: "searc
  * take messages.
  */
 export async function answer(engine, kind, request, watch) {
-  const part = request.engine === "mcts" ? "playouts" : PARTS[kind];
+  const part = request.engine === "mcts" ? "mcts" : PARTS[kind];
   require(engine, part);
   const job = new Job(engine, kind, request, watch);
   try {

@@ -75,10 +75,11 @@ export class Engine {
       now: () => performance.now() / 1000,
       progress: (result) => (this.progress(this.#result(result)) ? 1 : 0),
     };
+    const imports = {};
     for (const { module: from, name } of WebAssembly.Module.imports(module)) {
-      if (from === "host" && !(name in host)) host[name] = Math[name];
+      (imports[from] ??= {})[name] = host[name] ?? Math[name];
     }
-    return { host };
+    return imports;
   }
 
   #begin(table, tree) {
