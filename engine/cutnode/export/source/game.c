@@ -38,7 +38,11 @@ static void lay_out(cutnode_engine *engine, uintptr_t start, int64_t table_mib, 
     engine->solver = take_watched(engine, SOLVER_SIZE);
     engine->mate = take_watched(engine, MATE_SIZE);
     engine->tree = take_watched(engine, TREE_SIZE);
+#ifdef HAS_PLAYOUTS
     engine->capacity = (tree_mib << 20) / (2 * (NODE_SIZE + ARM_SIZE + SUM_SIZE));
+#else
+    engine->capacity = 0 * tree_mib;
+#endif
     for (int space = 0; space < 2; space++) {
         engine->nodes[space] = (char *)take(engine, NODE_SIZE * (uint64_t)engine->capacity);
         engine->arms[space] = (char *)take(engine, ARM_SIZE * (uint64_t)engine->capacity);
