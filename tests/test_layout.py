@@ -31,7 +31,7 @@ FLOORS = [
     {"tablebases"},
     {"search"},
     {"batches", "tree", "playing", "conformance", "adapters"},
-    {"lab", "cluster", "training"},
+    {"lab", "cluster", "export", "training"},
     {"service"},
     {"cli"},
 ]

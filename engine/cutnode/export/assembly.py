@@ -38,7 +38,9 @@ MATHEMATICS = frozenset(
 """Functions of C's library that rules may call."""
 
 _NAME = re.compile(r'@(?:"([^"]+)"|([-\w$.]+))')
-_MESSAGE = re.compile(r"^(@\S*\.const\.picklebuf\.\S+ = internal constant (\{[^{}]*\})) \{.*$", re.M)
+_MESSAGE = re.compile(
+    r"^(@\S*\.const\.picklebuf\.\S+ = internal constant (\{[^{}]*\})) \{.*$", re.M
+)
 _TICKS = re.compile(r"= call i64 @llvm\.read(cycle|steady)counter\(\)")
 
 
@@ -93,7 +95,9 @@ def assemble(
     parts = [_without_declarations(text)]
     if processor.triple.startswith("wasm"):
         parts = [parts[0].replace(" = mul i128 ", " = call i128 @product(i128 "), _PRODUCT]
-        parts[0] = re.sub(r"(= call i128 @product\(i128 [^,]+, )([^,\n]+)$", r"\1i128 \2)", parts[0], flags=re.M)
+        parts[0] = re.sub(
+            r"(= call i128 @product\(i128 [^,]+, )([^,\n]+)$", r"\1i128 \2)", parts[0], flags=re.M
+        )
     for head, symbol in zip(heads, symbols, strict=True):
         parts.append(head.replace("@KERNEL", f"@{names[symbol]}"))
     for symbol in _constants(text):
@@ -125,7 +129,10 @@ def _as_instructions(text: str) -> str:
         declared = rf"^declare double @llvm\.{name}\.f64\(double.*$"
         lines = re.findall(declared, text, re.M)
         if lines:
-            text = re.sub(declared, "", text, flags=re.M) + f"\ndeclare double @llvm.{name}.f64(double)\n"
+            text = (
+                re.sub(declared, "", text, flags=re.M)
+                + f"\ndeclare double @llvm.{name}.f64(double)\n"
+            )
     return text
 
 

@@ -58,9 +58,7 @@ def texts_of(game: Game) -> Texts:
     return Texts(known, named)
 
 
-def _note(
-    moves: dict[int, list[str | None]], position: Any, legal: list[int], side: int
-) -> bool:
+def _note(moves: dict[int, list[str | None]], position: Any, legal: list[int], side: int) -> bool:
     """Note the texts of moves; return whether they agree with those of other positions."""
     for move in legal:
         known = moves.setdefault(move, [None, None])

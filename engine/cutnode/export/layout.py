@@ -17,7 +17,7 @@ from cutnode.contract.loading import Game
 from cutnode.contract.notation import board_of
 from cutnode.contract.positions import as_words, coerce, words_each
 from cutnode.contract.stop import RUNNING
-from cutnode.contract.verbs import INFINITE, MOVES_ROOM
+from cutnode.contract.verbs import INFINITE, MOVES_ROOM, NO_MOVE
 from cutnode.export.assembly import Entry
 from cutnode.export.rules import (
     ABOUT,
@@ -28,7 +28,7 @@ from cutnode.export.rules import (
     read_cells,
     scout_depth,
 )
-from cutnode.kernels import mate, playout_tree, playouts, reference, solver
+from cutnode.kernels import mate, playout_tree, playouts, solver
 from cutnode.kernels.batch_search import CONTROL, result_dtype, search_batch
 from cutnode.kernels.chance import chance_root
 from cutnode.kernels.evaluation import kept_bytes
@@ -94,7 +94,10 @@ def parts_of(cls: Any) -> list[str]:
 
 
 def require_parts(cls: Any, asked: list[str]) -> list[str]:
-    """Return the parts to export: those *asked* for, or all; :class:`GameError` if one cannot be."""
+    """Return the parts to export: those *asked* for, or all.
+
+    :class:`GameError` if the game cannot have one of them.
+    """
     possible = parts_of(cls)
     for name in asked:
         if name not in possible:
@@ -130,9 +133,7 @@ def contents_of_export(game: Game, parts: list[str]) -> Contents:
 
 def _add(found: Contents, kernel: Any, cls: Any, evaluation: Any = None) -> None:
     weights = "weights" if isinstance(evaluation, Learned) else ""
-    found.entries.append(
-        Entry(kernel.function.__name__, part_of(kernel, cls, evaluation), weights)
-    )
+    found.entries.append(Entry(kernel.function.__name__, part_of(kernel, cls, evaluation), weights))
 
 
 def _add_constants(found: Contents, cls: Any, evaluation: Any, parts: list[str]) -> None:
@@ -175,7 +176,9 @@ def _add_constants(found: Contents, cls: Any, evaluation: Any, parts: list[str])
         "SHORT_MATE_NODES": forced_wins.SHORT_NODES,
         "SCOUTING_SHARE": SCOUTING_SHARE,
         "KEPT_BYTES": 0,
-        **{f"{name}_SIZE": 0 for name in ("SEARCH", "SOLVER", "MATE", "TREE", "NODE", "ARM", "SUM")},
+        **{
+            f"{name}_SIZE": 0 for name in ("SEARCH", "SOLVER", "MATE", "TREE", "NODE", "ARM", "SUM")
+        },
     }
     found.add_fields("ABOUT", ABOUT)
     found.add_fields("PLAIN", plain_dtype(cls))
@@ -201,7 +204,11 @@ def _add_rules(found: Contents, cls: Any) -> None:
         _add(found, read_cells, cls)
     _add(found, perft_node, cls)
     plain = _Image(plain_dtype(cls))
-    plain["plies"], plain["finished"], plain["stop"] = found.macros["CUTNODE_MOST_PLIES"], 0, RUNNING
+    plain["plies"], plain["finished"], plain["stop"] = (
+        found.macros["CUTNODE_MOST_PLIES"],
+        0,
+        RUNNING,
+    )
     found.data["plain_image"] = plain.runs()
 
 
@@ -237,7 +244,7 @@ def _add_mate(found: Contents, cls: Any) -> None:
     dtype = mate.mating_dtype(cls)
     found.add_fields("MATE", dtype)
     image = _Image(dtype)
-    image["killers"] = forced_wins.NO_MOVE
+    image["killers"] = NO_MOVE
     image["purpose"] = forced_wins.purpose_of(cls, [])
     found.data["mate_image"] = image.runs()
 

@@ -56,10 +56,12 @@ def export(
     compile, :class:`CutnodeError` if nothing can link for a target.
     """
     if is_plain(type(game.start())):
-        raise GameError(f"{game.name} is written in plain Python: only compiled rules can be exported")
+        raise GameError(
+            f"{game.name} is written in plain Python: only compiled rules can be exported"
+        )
     chosen = [target_of(each) for each in targets]
     linkers = {target.name: Linker.of(target) for target in chosen}
-    name = _name_of(game) if name is None else name
+    name = name_of(game) if name is None else name
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise CutnodeError(f"the name of a library must match [a-z][a-z0-9_]*, got {name!r}")
     with tempfile.TemporaryDirectory(prefix="cutnode-") as scratch:
@@ -75,7 +77,7 @@ def export(
         return Export(name, described, _replace(made, Path(folder)))
 
 
-def _name_of(game: Game) -> str:
+def name_of(game: Game) -> str:
     """Return the game's name and variant as a name of C."""
     whole = f"{game.name}_{game.variant}" if game.variant else game.name
     name = re.sub(r"\W+", "_", whole.lower()).strip("_")
@@ -92,8 +94,7 @@ def _compile(
 ) -> None:
     """Compile the kernels in a process of their own, which leaves its files in *work*."""
     processors = {
-        target.name: processor_of(target, cpu if target.name != WEB else None)
-        for target in targets
+        target.name: processor_of(target, cpu if target.name != WEB else None) for target in targets
     }
     question = {
         "game": game.source,

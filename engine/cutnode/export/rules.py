@@ -61,7 +61,7 @@ def describe(example: Position, words: Words, about: About) -> None:
 @kernel
 def list_moves(example: Position, words: Words, buffer: Numbers) -> int:
     """Write the legal moves of a position, and return their number."""
-    return moves(unpack(words, 0, example), buffer, 0)
+    return int(moves(unpack(words, 0, example), buffer, 0))
 
 
 @kernel
@@ -93,9 +93,7 @@ def read_cells(example: Position, words: Words, buffer: Numbers) -> None:
         buffer[index] = cell(position, index)
 
 
-
-
 @kernel
 def scout_depth(position: Position) -> int:
     """Return the depth of the search that precedes a proof; 0: none."""
-    return scout(position)
+    return int(scout(position))

@@ -69,7 +69,7 @@ def target_of(name: str) -> Target:
         triple = str(llvm.get_default_triple())
         machine, system = triple.partition("-")[0], sys.platform
         machine = {"arm64": "aarch64", "amd64": "x86_64"}.get(machine, machine)
-        name = f"{machine}-{ {'darwin': 'macos', 'win32': 'windows'}.get(system, system)}"
+        name = f"{machine}-{ {'darwin': 'macos', 'win32': 'windows'}.get(system, system) }"
         if name in TARGETS:
             return TARGETS[name]
         return Target(name, triple, "", "generic")
@@ -87,7 +87,9 @@ def processor_of(target: Target, cpu: str | None) -> Processor:
     if cpu == "native":
         if target != target_of(HOST):
             raise CutnodeError(f"cpu=native is this machine, not {target.name}")
-        return Processor(target.triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+        return Processor(
+            target.triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+        )
     return Processor(target.triple, cpu or target.cpu, target.features)
 
 
@@ -130,10 +132,8 @@ class Linker(NamedTuple):
     def link(self, objects: Sequence[Path], library: Path, libraries: Sequence[str]) -> None:
         """Make a shared library."""
         named = [] if library.suffix != ".dylib" else [f"-Wl,-install_name,@rpath/{library.name}"]
-        _run(
-            [*self.compiler, "-shared", "-s", *named, "-o", str(library)]
-            + [*map(str, objects), *libraries]
-        )
+        parts = [*map(str, objects), *libraries]
+        _run([*self.compiler, "-shared", "-s", *named, "-o", str(library), *parts])
 
     def link_web(self, objects: Sequence[Path], module: Path, exports: Sequence[str]) -> None:
         """Make a module of WebAssembly."""
@@ -161,7 +161,11 @@ def _zig() -> str | None:
 def _run(command: list[str]) -> None:
     """Run a command; :class:`CutnodeError` with its last message if it fails."""
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, "ZERO_AR_DATE": "1"}
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "ZERO_AR_DATE": "1"},
     )
     if done.returncode != 0:
         said = [line for line in done.stderr.splitlines() if line.strip()]

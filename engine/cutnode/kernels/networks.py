@@ -36,8 +36,8 @@ from cutnode.contract.positions import unpack, width
 from cutnode.contract.vectors import clip, dot, vectors_at
 from cutnode.kernels.learned import (
     MOST_STONES,
-    ROWS,
     NONE,
+    ROWS,
     Learned,
     address_of,
     rows_of_mover,

@@ -39,8 +39,8 @@ from cutnode.contract.simd import broadcast, shorts_of
 from cutnode.contract.verbs import MOVES_ROOM, cell, features, moves
 from cutnode.kernels.learned import (
     MOST_STONES,
-    ROWS,
     NONE,
+    ROWS,
     Learned,
     address_of,
     rows_of_mover,
