@@ -8,15 +8,21 @@ of each game is a text in a script of its own, which the page loads when the gam
 from __future__ import annotations
 
 import base64
+import gzip
 import json
+import os
 import posixpath
 import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import cutnode
 from cutnode.contract.errors import CutnodeError
+from cutnode.contract.loading import Game
+from cutnode.export import packages
+from cutnode.export.targets import WEB
 from cutnode.storage.files import write_whole
 
 BOARD = Path(cutnode.__file__).parent / "service" / "web"
@@ -42,12 +48,28 @@ class PageGame(NamedTuple):
     """The content of its ``game.wasm``."""
 
 
-def write_page(folder: Path, games: Sequence[PageGame]) -> list[Path]:
+def write_page(
+    games: Sequence[Game], folder: str | os.PathLike[str], *, parts: Sequence[str] = ()
+) -> list[Path]:
     """Write the board with some games to a folder, and return the files.
 
-    ``index.html`` opens from any web server, and from the disk.  :class:`CutnodeError` without a
-    game, for two games of one name, or if a file cannot be written.
+    ``index.html`` opens from any web server, and from the disk.  *parts* are as for
+    :func:`~cutnode.export.packages.export`.  :class:`CutnodeError` without a game, for two games
+    of one name, or if a file cannot be written.
     """
+    made = []
+    with tempfile.TemporaryDirectory(prefix="cutnode-") as scratch:
+        for number, game in enumerate(games):
+            export = packages.export(
+                game, Path(scratch, str(number)), parts=parts, targets=[WEB]
+            )
+            (code,) = (file for file in export.files if file.suffix == ".wasm")
+            made.append(PageGame(export.about, code.read_bytes()))
+    return write_files(made, Path(folder))
+
+
+def write_files(games: Sequence[PageGame], folder: Path) -> list[Path]:
+    """Write the files of a page whose games are exported, and return their paths."""
     names = [game.about["game"] for game in games]
     if not names:
         raise CutnodeError("a page needs at least one game")
@@ -63,9 +85,7 @@ def write_page(folder: Path, games: Sequence[PageGame]) -> list[Path]:
     files["board.js"] = _board_script(listed).encode()
     for file in ("style.css", "icon.svg"):
         files[f"web/{file}"] = (BOARD / file).read_bytes()
-    parts = {part for game in games for part in game.about["parts"]}
-    files["index.html"] = _index(parts).encode()
-    paths = []
+    files["index.html"] = _index({part for game in games for part in game.about["parts"]}).encode()
     for file, data in files.items():
         path = folder / file
         try:
@@ -73,13 +93,12 @@ def write_page(folder: Path, games: Sequence[PageGame]) -> list[Path]:
         except OSError as error:
             raise CutnodeError(f"{path.parent} cannot be made: {error.strerror}") from None
         write_whole(path, data)
-        paths.append(path)
-    return paths
+    return [folder / file for file in files]
 
 
 def _game_script(name: str, code: bytes) -> bytes:
-    """Return a script that holds the code of a game."""
-    text = base64.b64encode(code).decode()
+    """Return a script that holds the code of a game, compressed."""
+    text = base64.b64encode(gzip.compress(code, mtime=0)).decode()
     return f"(globalThis.cutnode ??= {{}})[{json.dumps(name)}] = {json.dumps(text)};\n".encode()
 
 

@@ -18,7 +18,9 @@ function shown(error) {
 }
 
 const script = URL.createObjectURL(new Blob([worker], { type: "text/javascript" }));
-const sources = games.map(({ about, file }) => ({ about, load: () => load(about.game, file) }));
+const sources = games.map(({ about, file }) => {
+  return { about, load: () => load(file).then(() => unpacked(globalThis.cutnode[about.game])) };
+});
 const client = new Client(sources, {
   table: TABLE,
   tree: TREE,
@@ -26,18 +28,22 @@ const client = new Client(sources, {
   start: async () => portOf(new Worker(script)),
 });
 
-/**
- * Load the code of a game, which is a text in a script: unlike other files, browsers also load
- * scripts where the page itself comes from a disk.
- */
-function load(game, file) {
+/** Load a script: unlike other files, browsers load them also where the page is on a disk. */
+function load(file) {
   return new Promise((resolve, reject) => {
     const element = document.createElement("script");
-    element.onload = () => resolve(Uint8Array.from(atob(globalThis.cutnode[game]), (c) => c.charCodeAt(0)));
+    element.onload = resolve;
     element.onerror = () => reject(new Error(`${file} is not there`));
     element.src = file;
     document.head.append(element);
   });
+}
+
+/** Return the bytes of a text in base64, decompressed. */
+function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
 }
 
 /** Answers requests; it is never lost. */

@@ -296,9 +296,10 @@ class Job {
     return this.#ask("solve", limits, (sofar) => {
       const { seconds } = this;
       if (seconds - last < PROGRESS_SECONDS) return;
+      const { lower, upper } = sofar;
+      if (lower >= upper) return; // a search precedes the proof
       last = seconds;
       const nodes = this.#nodes + sofar.nodes;
-      const { lower, upper } = sofar;
       this.watch.report({ event: "progress", lower, upper, nodes, seconds, fill: 0 });
     });
   }
