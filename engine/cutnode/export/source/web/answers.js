@@ -15,6 +15,9 @@ const WIN = 30000;
 const MOST_ESTIMATE = 25000;
 const FAR = 2000;
 
+/** The reason of a proof whose lines are longer than the stack of the thread allows. */
+const DEEP = -1;
+
 /** What a request needs of an export, by its kind. */
 const PARTS = { search: "search", solve: "solve", analyse: "solve", move: "search", perft: "rules" };
 
@@ -278,7 +281,7 @@ class Job {
     for (const { move, text: its } of open) {
       await watch.pause();
       const left = this.#left(limits);
-      if (left === null || watch.stopped()) break;
+      if (left === null || watch.stopped() || engine.broken) break;
       engine.play(move);
       const after = engine.state();
       const one = this.#proof(after, left);
@@ -292,16 +295,22 @@ class Job {
     const { value } = state;
     const known = { value, lower: value, upper: value, proven: true, reason: 0, move: -1, line: [], depth: 0 };
     if (state.ending) return known;
-    let last = this.seconds;
-    return this.#ask("solve", limits, (sofar) => {
+    let [last, lower, upper] = [this.seconds, -this.about.valueLimit, this.about.valueLimit];
+    const hear = (sofar) => {
       const { seconds } = this;
       if (seconds - last < PROGRESS_SECONDS) return;
-      const { lower, upper } = sofar;
-      if (lower >= upper) return; // a search precedes the proof
+      if (sofar.lower >= sofar.upper) return; // a search precedes the proof
+      ({ lower, upper } = sofar);
       last = seconds;
       const nodes = this.#nodes + sofar.nodes;
       this.watch.report({ event: "progress", lower, upper, nodes, seconds, fill: 0 });
-    });
+    };
+    try {
+      return this.#ask("solve", limits, hear);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return { ...known, lower, upper, proven: false, reason: DEEP }; // the stack of the thread is full
+    }
   }
 
   #solved(text, limits, found, scores) {
@@ -375,6 +384,7 @@ function signed(sign, value) {
 }
 
 function reasonOf({ reason, proven }) {
+  if (reason === DEEP) return "stack limit";
   return reason === 0 && proven ? "proven" : REASONS[reason];
 }
 

@@ -44,6 +44,8 @@ export class Engine {
   about;
   /** The sizes of its table and its tree in MiB. */
   sizes;
+  /** Whether a search ended in a state that no other search should begin in. */
+  broken = false;
   /** Called by running searches with the result so far; returns whether to continue. */
   progress = () => true;
   #calls;
@@ -200,7 +202,12 @@ export class Engine {
     view.setFloat64(24, seconds ?? 0, true);
     view.setBigUint64(32, BigInt(seed ?? 0), true);
     const result = this.#room + LIMITS;
-    this.#call(kind, this.#room, result);
+    try {
+      this.#call(kind, this.#room, result);
+    } catch (error) {
+      this.broken ||= !(error instanceof ServiceError);
+      throw error;
+    }
     return this.#result(result);
   }
 

@@ -8,6 +8,7 @@ export { ConnectionError, ServiceError } from "./errors.js";
 export { Stream } from "./stream.js";
 
 const CODE = new URL("./game.wasm", import.meta.url);
+const STACK_MIB = 64;
 const IN_NODE = typeof process !== "undefined" && Boolean(process.versions?.node);
 
 /** A client of the game; `options` are `{table, tree, workers}`. */
@@ -42,7 +43,9 @@ async function startInPage() {
 /** Start a worker that keeps the program running only while it answers a request. */
 async function startInNode() {
   const { Worker } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:worker_threads");
-  const worker = new Worker(new URL("./worker.js", import.meta.url));
+  const worker = new Worker(new URL("./worker.js", import.meta.url), {
+    resourceLimits: { stackSizeMb: STACK_MIB },
+  });
   worker.unref();
   return {
     post: (message) => worker.postMessage(message),

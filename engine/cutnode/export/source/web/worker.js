@@ -26,6 +26,7 @@ function serve(listen, post) {
 
   /** Return an engine with tables of the sizes that a request asks for, the old one if it has. */
   async function engineFor({ engine: kind, table, memory, session: wanted = "" }) {
+    if (engine?.broken) engine = null;
     const sizes = { table: table ?? given.table, tree: kind === "mcts" ? (memory ?? given.tree) : 0 };
     if (engine?.sizes.table !== sizes.table || engine.sizes.tree !== sizes.tree) {
       engine = null; // its memory is free for the next one
