@@ -196,15 +196,15 @@ int cutnode_solve(cutnode_engine *engine, const cutnode_limits *limits, cutnode_
     I64(row, AT_ROW_GUESS) = guess;
     int64_t left = limits->nodes ? limits->nodes - engine->earlier : UNLIMITED;
     left = left < 1 ? 1 : left;
-    int64_t with_line = least(or_unlimited(limits->nodes) , UNLIMITED / 2) * 2 - 1;
+    int64_t with_line = least(left, UNLIMITED / 2) * 2 - 1;
     int64_t first = least(SHORT_NODES, left);
     /* A first attempt takes no longer than a call of Python: node counts are those of Python. */
     if ((code = run_solver(engine, row, first, first)) != CUTNODE_OK)
         return code;
     if (I64(row, AT_ROW_REASON) != RUNNING && first < left && !engine->stopping) {
+        int64_t rest = left == UNLIMITED ? UNLIMITED : left - I64(row, AT_ROW_NODES);
         begin_row(row, I64(row, AT_ROW_LOWER), I64(row, AT_ROW_UPPER));
         I64(row, AT_ROW_GUESS) = guess;
-        int64_t rest = left == UNLIMITED ? UNLIMITED : left - first;
         if ((code = run_solver(engine, row, rest < 1 ? 1 : rest, with_line)) != CUTNODE_OK)
             return code;
     }
