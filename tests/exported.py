@@ -1,16 +1,18 @@
-"""An exported engine as Python calls it through ctypes, and its comparison with Python's answers."""
+"""An exported engine, called through ctypes, and the comparison of its answers with Python's."""
 
 from __future__ import annotations
 
 import ctypes
 from random import Random
 
+import pytest
+
 import cutnode
-from cutnode.contract.dispatch import game_constant
+from cutnode.contract.derived import legal_moves
+from cutnode.contract.errors import ContractError
 from cutnode.contract.notation import board_of, contents_of
 from cutnode.contract.positions import as_words, coerce
 from cutnode.contract.verbs import chance, chance_outcome, outcome
-from cutnode.contract.derived import legal_moves
 from cutnode.runtime.running import Limits
 from cutnode.search.forced_wins import Prover
 from cutnode.search.monte_carlo import MonteCarlo
@@ -212,11 +214,7 @@ class Answers:
             if self.solver.presearcher:
                 self.solver.presearcher.unlearn()
             engine.call("forget")
-            its = self.solver.prove(Goal(position, False), Limits(nodes=nodes))
-            ours = engine.ask("solve", nodes=nodes)
-            assert (ours.lower, ours.upper, ours.nodes) == (its.lower, its.upper, its.nodes)
-            assert ours.move == (-1 if its.best_move is None else its.best_move)
-            assert ours.moves == tuple(its.pv)[:MOST_LINE]
+            self.compare_proofs(engine, position, nodes)
         if self.prover:
             self.prover.table.forget()
             engine.call("forget")
@@ -231,3 +229,16 @@ class Answers:
             ours = engine.ask("playouts", playouts=60, seed=5)
             assert (ours.move, ours.nodes, ours.moves) == (its.move, its.nodes, its.lines[0].pv)
             assert ours.value == its.value
+
+    def compare_proofs(self, engine, position, nodes):
+        try:
+            its = self.solver.prove(Goal(position, False), Limits(nodes=nodes))
+        except ContractError as error:
+            assert "MAX_PLIES" in str(error)
+            with pytest.raises(ValueError, match="-6: a line of play is longer than"):
+                engine.ask("solve", nodes=nodes)
+            return
+        ours = engine.ask("solve", nodes=nodes)
+        assert (ours.lower, ours.upper, ours.nodes) == (its.lower, its.upper, its.nodes)
+        assert ours.move == (-1 if its.best_move is None else its.best_move)
+        assert ours.moves == tuple(its.pv)[:MOST_LINE]

@@ -57,7 +57,7 @@ def export(
     """
     if is_plain(type(game.start())):
         raise GameError(
-            f"{game.name} is written in plain Python: only compiled rules can be exported"
+            f"{game.name} is written in plain Python: to export it, put @compiled before its rules"
         )
     chosen = [target_of(each) for each in targets]
     linkers = {target.name: Linker.of(target) for target in chosen}
@@ -105,6 +105,7 @@ def _compile(
     }
     settings = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     settings |= {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "PYTHONHASHSEED": "0"}
+    settings["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)
     command = [sys.executable, "-m", "cutnode.export", json.dumps(question)]
     done = subprocess.run(command, env=settings, stderr=subprocess.PIPE, text=True, check=False)
     if "is not a recognized processor" in done.stderr:
@@ -126,7 +127,7 @@ def _objects(
     made = work / target.name
     made.mkdir()
     for source in (*SOURCES.glob("*.[ch]"), work / "layout.h"):
-        (made / source.name).write_text(source.read_text().replace("cutnode_", f"{prefix}_"))
+        (made / source.name).write_text(_for_game(source.read_text(), prefix))
     objects = [linker.compile(made / source, made, options) for source in C_FILES]
     return [*objects, work / f"{target.name}.o"]
 

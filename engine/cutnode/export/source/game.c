@@ -563,7 +563,10 @@ int cutnode_end(cutnode_engine *engine, int64_t nodes, int64_t reason)
     result->nodes = nodes;
     result->seconds = cutnode_now() - engine->started;
     result->reason = (int32_t)(result->proven ? RUNNING : reason);
-    if (reason >= PLIES && reason <= MOVES)
+    if (reason == PLIES && !result->proven)
+        return cutnode_fail(engine, CUTNODE_RULES,
+                            "a line of play is longer than CUTNODE_MOST_PLIES: no proof is possible");
+    if (reason == PROBABILITIES || reason == VALUE || reason == MOVES)
         return cutnode_broken(engine);
     return CUTNODE_OK;
 }
