@@ -30,7 +30,9 @@ const KINDS = {
 };
 
 const LIMITS = 40;
-const RESULT = 68;
+const LINE = 68;
+const MOST_LINE = 512;
+const RESULT = LINE + 4 * MOST_LINE;
 const STATE = 32;
 const COUNT = 8;
 const MOST_MIB = 65536;
@@ -50,7 +52,9 @@ export class Engine {
   progress = () => true;
   #calls;
   #engine = 0;
+  /** Memory for arguments and answers of the rules, and of searches, which may ask the rules. */
   #room = 0;
+  #search = 0;
 
   /**
    * Make an engine.  `source` is the content of `game.wasm`, or a `WebAssembly.Module` of it;
@@ -92,7 +96,8 @@ export class Engine {
       throw new ServiceError("bad request", `${name} must be ${range}, got ${size}`);
     }
     this.#room = calls.cutnode_alloc(this.#most());
-    this.#engine = this.#room && calls.cutnode_create(BigInt(table), BigInt(tree));
+    this.#search = calls.cutnode_alloc(LIMITS + RESULT);
+    this.#engine = this.#search && calls.cutnode_create(BigInt(table), BigInt(tree));
     if (!this.#engine) {
       const what = tree ? `a table of ${table} MiB and a tree of ${tree} MiB` : `a table of ${table} MiB`;
       throw new ServiceError("too large", `there is not enough memory for ${what}`, "body.table");
@@ -100,12 +105,11 @@ export class Engine {
     this.sizes = { table, tree };
   }
 
-  /** The most bytes that an argument or an answer takes. */
+  /** The most bytes that an argument or an answer of the rules takes. */
   #most() {
     const { about } = this;
     const cells = about.board?.places.length ?? 0;
-    const line = 4 * (about.mostPlies + 64);
-    return Math.max(LIMITS + RESULT + line, 4 * about.mostMoves, 8 * (about.words + 1), cells, 4096);
+    return Math.max(STATE, 4 * about.mostMoves, 8 * (about.words + 1), cells);
   }
 
   // The game
@@ -194,16 +198,16 @@ export class Engine {
    */
   ask(kind, limits = {}) {
     const { depth, techniques, nodes, playouts, seconds, seed } = limits;
-    const view = this.#view(LIMITS);
+    const view = new DataView(this.#buffer, this.#search, LIMITS);
     view.setInt32(0, depth ?? 0, true);
     view.setInt32(4, techniques ?? 0, true);
     view.setBigInt64(8, BigInt(nodes ?? 0), true);
     view.setBigInt64(16, BigInt(playouts ?? 0), true);
     view.setFloat64(24, seconds ?? 0, true);
     view.setBigUint64(32, BigInt(seed ?? 0), true);
-    const result = this.#room + LIMITS;
+    const result = this.#search + LIMITS;
     try {
-      this.#call(kind, this.#room, result);
+      this.#call(kind, this.#search, result);
     } catch (error) {
       this.broken ||= !(error instanceof ServiceError);
       throw error;
@@ -231,7 +235,7 @@ export class Engine {
       depth: int(52),
       proven: int(56) !== 0,
       reason: int(60),
-      line: [...new Int32Array(this.#buffer, pointer + RESULT, int(64))],
+      line: [...new Int32Array(this.#buffer, pointer + LINE, int(64))],
     };
   }
 

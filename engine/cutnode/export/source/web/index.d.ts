@@ -7,7 +7,7 @@ export interface Options {
 
 /** The memory and the threads of a client. */
 export interface ClientOptions {
-  /** The size of the transposition table of each engine in MiB; 64 by default, at most 4095. */
+  /** The size of the transposition table of each engine in MiB; 64 by default, at most 3840. */
   table?: number;
   /** The size of the tree of Monte Carlo tree search in MiB; 64 by default. */
   tree?: number;
