@@ -140,9 +140,8 @@ class WebEngine:
         )
 
     def free(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        assert self.process.wait(60) == 0
+        self.process.communicate(timeout=60)
+        assert self.process.returncode == 0
 
     def call(self, name: str, *given: Any) -> Any:
         assert self.process.stdin is not None and self.process.stdout is not None
@@ -176,11 +175,13 @@ def compare(game: str, made: Export, count: int) -> None:
     loaded = cutnode.load_game(game)
     cls = type(loaded.start())
     engine, answers = WebEngine(made), Answers(cls, parts_of(cls))
-    for record in positions(loaded, engine, count):
-        require_same_rules(engine, record)
-        if not record.ending():
-            answers.compare(engine, record, 3, 3000)
-    engine.free()
+    try:
+        for record in positions(loaded, engine, count):
+            require_same_rules(engine, record)
+            if not record.ending():
+                answers.compare(engine, record, 3, 3000)
+    finally:
+        engine.free()
 
 
 @pytest.mark.slow
