@@ -27,6 +27,7 @@ NODE = shutil.which("node")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ZIG = importlib.util.find_spec("ziglang") or shutil.which("zig")
 HERE = Path(__file__).parent
+ROOT = HERE.parent
 
 TOYS = HERE / "toys"
 GAME = f"{TOYS / 'hexapawn.py'}:3x4"
@@ -246,6 +247,29 @@ def test_the_package_is_ready_for_npm(made: Export) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.split()) >= 3
+
+
+@pytest.mark.slow
+@compiled_only
+@needs_node
+@needs_zig
+def test_examples_of_the_documentation(long_made: Export) -> None:
+    """They print what their comments say."""
+    folder = index_of(long_made).parent
+    text = (ROOT / "engine" / "docs" / "howto" / "web.md").read_text()
+    examples = [code for code in re.findall(r"^```js\n(.*?)^```", text, re.M | re.S)]
+    examples = [code.replace('"cutnode-connect4"', '"./index.js"') for code in examples]
+    examples = [code for code in examples if "cutnode-client" not in code]
+    assert len(examples) == 4
+    for code in examples:
+        (folder / "example.mjs").write_text(code)
+        assert NODE is not None
+        done = subprocess.run(
+            [NODE, "example.mjs"], cwd=folder, capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        wanted = re.findall(r"console\.log\(.*\); // (.*)", code)
+        assert done.stdout.splitlines() == wanted
 
 
 # The page
