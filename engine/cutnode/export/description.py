@@ -108,7 +108,7 @@ def about(game: Game, parts: list[str], texts: Texts) -> str:
     cls: Any = type(start)
     described = {
         "format": 1,
-        "game": game.name,
+        "game": f"{game.name}:{game.variant}" if game.variant else game.name,
         "about": (game.module.__doc__ or "").strip().partition("\n")[0],
         "words": words_each(cls),
         "mostMoves": game_constant(cls, "MAX_MOVES", 256),

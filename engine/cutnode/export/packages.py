@@ -17,6 +17,7 @@ from cutnode.contract.dispatch import is_plain
 from cutnode.contract.errors import ContractError, CutnodeError, GameError
 from cutnode.contract.loading import Game
 from cutnode.export.targets import WEB, Linker, Target, processor_of, target_of
+from cutnode.export.web import write_web_files
 
 SOURCES = Path(__file__).parent / "source"
 C_FILES = ("game.c", "searches.c", "playouts.c", "system.c")
@@ -170,6 +171,7 @@ def _write_web(made: Path, work: Path, linker: Linker, name: str) -> None:
     folder.mkdir(parents=True)
     exports = [*FUNCTIONS.findall((SOURCES / "engine.h").read_text()), "cutnode_alloc"]
     linker.link_web(objects, folder / "game.wasm", exports)
+    write_web_files(folder, name, json.loads((work / "about.json").read_text()))
 
 
 def _replace(made: Path, folder: Path) -> list[Path]:

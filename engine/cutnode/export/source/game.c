@@ -60,6 +60,9 @@ void cutnode_fill(char *memory, size_t size, const uint64_t *image)
             U64(memory, 8 * (image[0] + at)) = image[2];
 }
 
+/* The most MiB of tables where an address has 32 bits; the rest is for all else. */
+#define MOST_MIB_OF_32_BITS 3840
+
 static watch *watch_of(char *memory)
 {
     return (watch *)(memory - WATCH_ROOM);
@@ -90,6 +93,8 @@ static void place_weights(void)
 cutnode_engine *cutnode_create(int64_t table_mib, int64_t tree_mib)
 {
     if (table_mib < 1 || table_mib > MOST_MIB || tree_mib < 0 || tree_mib > MOST_MIB)
+        return NULL;
+    if (sizeof(uintptr_t) == 4 && table_mib + tree_mib > MOST_MIB_OF_32_BITS)
         return NULL;
     cutnode_engine measured;
     lay_out(&measured, LINE, table_mib, tree_mib);

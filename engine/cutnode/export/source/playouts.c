@@ -3,7 +3,7 @@
 
 #ifdef HAS_PLAYOUTS
 #ifdef __wasm__
-__attribute__((import_module("host"), import_name("log"))) double log(double number);
+double log(double number);
 #else
 #include <math.h>
 #endif
