@@ -104,7 +104,7 @@ int main(int count, char **values)
         case 19:
             cutnode_free(engine);
             engine = cutnode_create(1 + (int64_t)number(2), (int64_t)number(3));
-            if (!engine || cutnode_create(any(0) - 5, 0))
+            if (!engine || cutnode_create(-1 - (int64_t)number(9), 0))
                 return 1;
             break;
         }

@@ -59,7 +59,7 @@ def texts_of(game: Game) -> Texts:
 
 
 def _note(moves: dict[int, list[str | None]], position: Any, legal: list[int], side: int) -> bool:
-    """Note the texts of moves; return whether they agree with those of other positions."""
+    """Note the texts of moves; return whether other positions agree."""
     for move in legal:
         known = moves.setdefault(move, [None, None])
         text = move_text(position, move)
@@ -70,7 +70,7 @@ def _note(moves: dict[int, list[str | None]], position: Any, legal: list[int], s
 
 
 def _both(first: str | None, second: str | None) -> tuple[str, str]:
-    """Return the texts for both players; that of one stands for the other if it was not seen."""
+    """Return the texts for both players; if one was not seen, the other stands for it."""
     return first or second or "", second or first or ""
 
 

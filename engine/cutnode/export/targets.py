@@ -28,7 +28,7 @@ class Target(NamedTuple):
     triple: str
     """In LLVM's words."""
     zig: str
-    """In those of ``zig cc``."""
+    """In the words of ``zig cc``."""
     cpu: str
     features: str = ""
     library: str = "lib{}.so"

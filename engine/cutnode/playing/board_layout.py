@@ -18,7 +18,7 @@ SHAPES: dict[type[Cells], str] = {
 def board_layout(cls: type) -> dict[str, Any] | None:
     """Return the layout and contents of the board that a game declares; None if it declares none.
 
-    The keys are those of ``cutnode.service.models.BoardView``.
+    It has the keys of ``cutnode.service.models.BoardView``.
     """
     cells = board_of(cls)
     if cells is None:
