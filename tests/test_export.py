@@ -214,10 +214,9 @@ def test_progress_stops_a_search(engine):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """A game that no search finishes: Isola."""
-    return export(
-        cutnode.load_game("toys.isola"), tmp_path_factory.mktemp("large"), parts=["search"]
-    )
+    """A game that no search finishes."""
+    folder = tmp_path_factory.mktemp("large")
+    return export(cutnode.load_game("connect4"), folder, parts=["search"])
 
 
 @pytest.mark.slow
