@@ -6,10 +6,10 @@ import shutil
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from random import Random
 
 import pytest
+from commands import ROOT
 from exported import PROGRESS, Answers, Exported, positions, require_same_rules
 from marks import LONG, compiled_only
 from nim import nim
@@ -236,6 +236,20 @@ def test_time_and_other_threads_stop_a_search(large):
 
 
 @pytest.mark.slow
+def test_the_programs_of_the_how_to(large, tmp_path):
+    text = (ROOT / "engine" / "docs" / "howto" / "c.md").read_text()
+    in_c, in_python = (text.split(f"```{name}\n")[1].split("```")[0] for name in ("c", "python"))
+    (tmp_path / "program.c").write_text(in_c)
+    program = compiled(large, tmp_path, tmp_path / "program.c")
+    said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    assert said.startswith("4: ") and " at depth " in said
+    (tmp_path / "connect4").symlink_to(large.files[0].parent)
+    program = [sys.executable, "-c", in_python]
+    said = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert said.startswith("3 ")
+
+
+@pytest.mark.slow
 def test_engines_of_threads_are_independent(large):
     found = []
 
@@ -271,7 +285,7 @@ def test_any_arguments(name, tmp_path):
     sanitized = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"]
     objects = packages._objects(work, target, linker, "soaked", [*sanitized, "-Werror"])
     source = work / "soak.c"
-    text = (Path(__file__).parent / "data" / "export_soak.c").read_text()
+    text = (ROOT / "tests" / "data" / "export_soak.c").read_text()
     source.write_text(packages._for_game(text, "soaked"))
     (work / "soaked.h").write_text(packages._header(work, "soaked"))
     program = work / "soak"
