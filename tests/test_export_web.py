@@ -68,7 +68,7 @@ def test_modules_are_joined_in_the_order_of_their_imports() -> None:
     modules = {
         "page/main.js": 'import { twice } from "../lib/sums.js";\nimport {\n  ONE,\n  Two as Pair,\n} '
         'from "./numbers.js";\nconsole.log(twice(ONE), new Pair().value);\n',
-        "page/numbers.js": 'export const ONE = 1;\nexport class Two {\n  value = ONE + ONE;\n}\n',
+        "page/numbers.js": "export const ONE = 1;\nexport class Two {\n  value = ONE + ONE;\n}\n",
         "lib/sums.js": 'import { ONE } from "../page/numbers.js";\n'
         "const hidden = ONE;\nexport function twice(number) {\n  return 2 * hidden * number;\n}\n",
         "lib/unused.js": "throw new Error();\n",
@@ -82,7 +82,9 @@ def test_modules_that_cannot_be_joined_are_refused() -> None:
 
 
 def test_the_files_of_a_page(tmp_path: Path) -> None:
-    made = write_files([PageGame(ABOUT, b"\0asm"), PageGame(ABOUT | {"game": "nim:5"}, b"")], tmp_path)
+    made = write_files(
+        [PageGame(ABOUT, b"\0asm"), PageGame(ABOUT | {"game": "nim:5"}, b"")], tmp_path
+    )
     names = sorted(str(path.relative_to(tmp_path)) for path in made)
     assert names == [
         *("board.js", "games/0-nim.js", "games/1-nim-5.js", "index.html"),
