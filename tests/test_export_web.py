@@ -66,8 +66,9 @@ def script_of(modules: dict[str, str], entry: str) -> str:
 @needs_node
 def test_modules_are_joined_in_the_order_of_their_imports() -> None:
     modules = {
-        "page/main.js": 'import { twice } from "../lib/sums.js";\nimport {\n  ONE,\n  Two as Pair,\n} '
-        'from "./numbers.js";\nconsole.log(twice(ONE), new Pair().value);\n',
+        "page/main.js": 'import { twice } from "../lib/sums.js";\n'
+        'import {\n  ONE,\n  Two as Pair,\n} from "./numbers.js";\n'
+        "console.log(twice(ONE), new Pair().value);\n",
         "page/numbers.js": "export const ONE = 1;\nexport class Two {\n  value = ONE + ONE;\n}\n",
         "lib/sums.js": 'import { ONE } from "../page/numbers.js";\n'
         "const hidden = ONE;\nexport function twice(number) {\n  return 2 * hidden * number;\n}\n",
@@ -77,7 +78,7 @@ def test_modules_are_joined_in_the_order_of_their_imports() -> None:
 
 
 def test_modules_that_cannot_be_joined_are_refused() -> None:
-    with pytest.raises(AssertionError, match="main.js imports or exports in a way"):
+    with pytest.raises(AssertionError, match=r"main\.js imports or exports in a way"):
         joined({"main.js": "export default 1;\n"}, "main.js")
 
 
@@ -100,12 +101,12 @@ def test_the_files_of_a_page(tmp_path: Path) -> None:
 
 
 def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(CutnodeError, match="^a page needs at least one game$"):
+    with pytest.raises(CutnodeError, match=r"^a page needs at least one game$"):
         write_files([], tmp_path)
-    with pytest.raises(CutnodeError, match="^a page can have only one game 'nim'$"):
+    with pytest.raises(CutnodeError, match=r"^a page can have only one game 'nim'$"):
         write_files([PageGame(ABOUT, b""), PageGame(ABOUT, b"")], tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(CutnodeError, match="cannot be made: Not a directory$"):
+    with pytest.raises(CutnodeError, match=r"cannot be made: Not a directory$"):
         write_files([PageGame(ABOUT, b"")], tmp_path / "file")
 
 
