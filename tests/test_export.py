@@ -288,7 +288,7 @@ def test_games_that_cannot_be_exported(tmp_path):
     plain.write_text(nim())
     with pytest.raises(GameError, match=r"plain is written in plain Python: .* put @compiled"):
         export(cutnode.load_game(plain), tmp_path)
-    with pytest.raises(CutnodeError, match="there is no target 'hots'; did you mean 'host'"):
+    with pytest.raises(CutnodeError, match="there is no target 'hots' .did you mean 'host'"):
         export(cutnode.load_game(GAME), tmp_path, targets=["hots"])
     with pytest.raises(CutnodeError, match="the name of a library must match"):
         export(cutnode.load_game(GAME), tmp_path, name="3x4")

@@ -47,7 +47,7 @@ int main(int count, char **values)
         cutnode_limits limits = {
             .depth = any(4),
             .techniques = any(2),
-            .nodes = number(8) ? 1 + (int64_t)number(300) : (int64_t)number(0) - (1LL << 62),
+            .nodes = number(8) ? 1 + (int64_t)number(300) : (int64_t)number(0),
             .playouts = number(8) ? 1 + (int64_t)number(30) : -1,
             .seconds = number(8) ? 0.001 : (double)(int64_t)number(0),
             .seed = number(0),

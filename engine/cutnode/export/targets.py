@@ -44,7 +44,6 @@ TARGETS = {
         Target(
             *("x86_64-windows", "x86_64-w64-windows-gnu", "x86_64-windows-gnu", "x86-64"),
             library="{}.dll",
-            archive="{}.lib",
             libraries=(),
         ),
         Target(
@@ -74,8 +73,9 @@ def target_of(name: str) -> Target:
             return TARGETS[name]
         return Target(name, triple, "", "generic")
     if name not in TARGETS:
-        known = ", ".join([HOST, *TARGETS])
-        raise CutnodeError(f"there is no target {quoted(name)}{nearest(name, TARGETS, known)}")
+        names = [HOST, *TARGETS]
+        known = f"targets are {', '.join(names)}"
+        raise CutnodeError(f"there is no target {quoted(name)}{nearest(name, names, known)}")
     return TARGETS[name]
 
 
@@ -131,7 +131,11 @@ class Linker(NamedTuple):
 
     def link(self, objects: Sequence[Path], library: Path, libraries: Sequence[str]) -> None:
         """Make a shared library."""
-        named = [] if library.suffix != ".dylib" else [f"-Wl,-install_name,@rpath/{library.name}"]
+        named = []
+        if library.suffix == ".dylib":
+            named = [f"-Wl,-install_name,@rpath/{library.name}"]
+        elif library.suffix == ".dll":
+            named = [f"-Wl,--out-implib,{library.with_suffix('.lib')}"]
         parts = [*map(str, objects), *libraries]
         _run([*self.compiler, "-shared", "-s", *named, "-o", str(library), *parts])
 

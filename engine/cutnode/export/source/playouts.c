@@ -165,11 +165,12 @@ static int64_t best_child(const cutnode_engine *engine, int64_t node)
     return best;
 }
 
-/* The worth of a node on the scale of the other searches. */
-static double score_of(const cutnode_engine *engine, int64_t node)
+/* The value of the root, on the scale of the other searches, if its best child is known. */
+static double value_of_root(const cutnode_engine *engine, int64_t best)
 {
-    int64_t lower = lower_of(engine, node), upper = upper_of(engine, node);
-    double worth = visits_of(engine, node) ? worth_of(engine, node) : 0;
+    int64_t lower = lower_of(engine, ROOT), upper = upper_of(engine, ROOT);
+    int64_t from = best && visits_of(engine, best) ? best : ROOT;
+    double worth = visits_of(engine, from) ? worth_of(engine, from) : 0;
     if (!IS_DECISIVE)
         return lower == upper ? (double)lower : worth * VALUE_LIMIT;
     if (lower > 0 || upper < 0)
@@ -190,16 +191,15 @@ static void read_tree(cutnode_engine *engine)
     result->upper = (double)upper_of(engine, ROOT);
     result->proven = is_settled(engine, ROOT);
     result->length = 0;
-    if (I64(engine->about, AT_ABOUT_OUTCOMES) > 0) {
-        result->value = worth_of(engine, ROOT) * VALUE_LIMIT;
+    int by_chance = I64(engine->about, AT_ABOUT_OUTCOMES) > 0;
+    result->value = value_of_root(engine, by_chance ? 0 : node);
+    if (by_chance)
         return;
-    }
     if (!node) {
         result->move = (int32_t)engine->moves[0];
         result->line[result->length++] = result->move;
         return;
     }
-    result->value = score_of(engine, node);
     while (node && result->length < CUTNODE_MOST_LINE) {
         result->line[result->length++] = U16(arm_of(engine, node), AT_ARM_MOVE);
         if (!count_of(engine, node) || U8(node_of(engine, node), AT_NODE_KIND) == CHANCE)

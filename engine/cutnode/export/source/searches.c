@@ -15,11 +15,6 @@ static int64_t or_unlimited(int64_t limit)
     return limit > 0 && limit < UNLIMITED ? limit : UNLIMITED;
 }
 
-static int missing(cutnode_engine *engine, const char *text)
-{
-    return cutnode_fail(engine, CUTNODE_MISSING, text);
-}
-
 int cutnode_forget(cutnode_engine *engine)
 {
     engine->table[TABLE_COLD] = 1;
@@ -126,7 +121,7 @@ int cutnode_search(cutnode_engine *engine, const cutnode_limits *limits, cutnode
     return cutnode_end(engine, I64(engine->rows, AT_FOUND_NODES), I64(engine->rows, AT_FOUND_REASON));
 #else
     (void)limits, (void)result;
-    return missing(engine, "the search was not exported: see cutnode export --search");
+    return cutnode_fail(engine, CUTNODE_MISSING, "the search was not exported: see cutnode export --search");
 #endif
 }
 
@@ -222,7 +217,7 @@ int cutnode_solve(cutnode_engine *engine, const cutnode_limits *limits, cutnode_
     return cutnode_end(engine, engine->earlier, I64(row, AT_ROW_REASON));
 #else
     (void)limits, (void)result;
-    return missing(engine, "the solver was not exported: see cutnode export --solve");
+    return cutnode_fail(engine, CUTNODE_MISSING, "the solver was not exported: see cutnode export --solve");
 #endif
 }
 
@@ -358,6 +353,6 @@ int cutnode_mate(cutnode_engine *engine, const cutnode_limits *limits, cutnode_r
     return cutnode_end(engine, nodes, reason);
 #else
     (void)limits, (void)result;
-    return missing(engine, "the search for forced wins was not exported: see cutnode export --mate");
+    return cutnode_fail(engine, CUTNODE_MISSING, "the search for forced wins was not exported: see cutnode export --mate");
 #endif
 }
