@@ -35,6 +35,9 @@ LONG_GAME = "connect4"
 OTHERS = ["connect4", "othello", "chess", "breakthrough", "ur", "kalah"]
 OTHERS += [str(TOYS / name) for name in ("pig.py", "quixo.py")]
 PAGE_GAMES = ["connect4", "othello", "breakthrough", "kalah", "chess"]
+STACK_KIB = 1 << 18
+"""The stack of Node: proofs of chess go thousands of plies deep."""
+
 PATIENCE = 60_000
 """The milliseconds to wait for anything in the browser."""
 
@@ -138,9 +141,13 @@ class WebEngine:
     def __init__(self, made: Export) -> None:
         assert NODE is not None
         driver = HERE / "data" / "export_engine.mjs"
-        command = [NODE, "--stack-size=3900", str(driver), str(index_of(made))]
+        node = f"ulimit -s {STACK_KIB}; exec {NODE} --stack-size={STACK_KIB * 3 // 4}"
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+            ["sh", "-c", f'{node} "$@"', NODE, str(driver), str(index_of(made))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
         )
 
     def free(self) -> None:
@@ -152,7 +159,8 @@ class WebEngine:
         self.process.stdin.write(json.dumps([name, *given]) + "\n")
         said = json.loads(self.process.stdout.readline())
         if "error" in said:
-            raise ValueError(said["error"])
+            code = {"broken game": "-6: "}.get(said["kind"], "")
+            raise ValueError(f"{code}{said['error']}")
         return said["result"]
 
     def state(self) -> Any:

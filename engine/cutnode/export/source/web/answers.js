@@ -15,8 +15,8 @@ const WIN = 30000;
 const MOST_ESTIMATE = 25000;
 const FAR = 2000;
 
-/** The reason of a proof whose lines are longer than the stack of the thread allows. */
-const DEEP = -1;
+/** The kind of error if a line of play is longer than the rules say it can be. */
+const BROKEN = "broken game";
 
 /** What a request needs of an export, by its kind. */
 const PARTS = {
@@ -333,7 +333,7 @@ class Job {
     for (const { move, text: its } of open) {
       await watch.pause();
       const left = this.#left(limits);
-      if (left === null || watch.stopped() || engine.broken) break;
+      if (left === null || watch.stopped() || typeof found.reason === "string") break;
       engine.play(move);
       const after = engine.state();
       const one = this.#proof(after, left);
@@ -369,8 +369,10 @@ class Job {
     try {
       return this.#ask("solve", limits, hear);
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      return { ...known, lower, upper, proven: false, reason: DEEP }; // the stack of the thread is full
+      const why =
+        error instanceof RangeError ? "stack limit" : error.kind === BROKEN && error.message;
+      if (!why) throw error;
+      return { ...known, lower, upper, proven: false, reason: why };
     }
   }
 
@@ -474,7 +476,7 @@ function signed(sign, value) {
 }
 
 function reasonOf({ reason, proven }) {
-  if (reason === DEEP) return "stack limit";
+  if (typeof reason === "string") return reason;
   return reason === 0 && proven ? "proven" : REASONS[reason];
 }
 
