@@ -174,7 +174,9 @@ class Job {
       const values = new Map();
       for (const move of order) {
         await watch.pause();
-        const one = known.get(move) ?? this.#valueAfter(move, state.side, depth, limits);
+        const one = watch.stopped()
+          ? "stopped"
+          : (known.get(move) ?? this.#valueAfter(move, state.side, depth, limits));
         if (typeof one === "string") {
           found.reason = one;
           break;
