@@ -228,7 +228,8 @@ class Answers:
             its = self.tree.search(position, playouts=60, seed=5, history=history)
             ours = engine.ask("playouts", playouts=60, seed=5)
             assert (ours.move, ours.nodes, ours.moves) == (its.move, its.nodes, its.lines[0].pv)
-            assert ours.value == its.value
+            # The logarithms of browsers differ from C's in the last bit.
+            assert ours.value == pytest.approx(its.value, rel=1e-14)
 
     def compare_proofs(self, engine, position, nodes):
         try:

@@ -35,6 +35,9 @@ LONG_GAME = "connect4"
 OTHERS = ["connect4", "othello", "chess", "breakthrough", "ur", "kalah"]
 OTHERS += [str(TOYS / name) for name in ("pig.py", "quixo.py")]
 PAGE_GAMES = ["connect4", "othello", "breakthrough", "kalah", "chess"]
+STACK_KIB = 1 << 18
+"""The stack of Node: proofs of chess go thousands of plies deep."""
+
 PATIENCE = 60_000
 """The milliseconds to wait for anything in the browser."""
 
@@ -66,9 +69,10 @@ def script_of(modules: dict[str, str], entry: str) -> str:
 @needs_node
 def test_modules_are_joined_in_the_order_of_their_imports() -> None:
     modules = {
-        "page/main.js": 'import { twice } from "../lib/sums.js";\nimport {\n  ONE,\n  Two as Pair,\n} '
-        'from "./numbers.js";\nconsole.log(twice(ONE), new Pair().value);\n',
-        "page/numbers.js": 'export const ONE = 1;\nexport class Two {\n  value = ONE + ONE;\n}\n',
+        "page/main.js": 'import { twice } from "../lib/sums.js";\n'
+        'import {\n  ONE,\n  Two as Pair,\n} from "./numbers.js";\n'
+        "console.log(twice(ONE), new Pair().value);\n",
+        "page/numbers.js": "export const ONE = 1;\nexport class Two {\n  value = ONE + ONE;\n}\n",
         "lib/sums.js": 'import { ONE } from "../page/numbers.js";\n'
         "const hidden = ONE;\nexport function twice(number) {\n  return 2 * hidden * number;\n}\n",
         "lib/unused.js": "throw new Error();\n",
@@ -77,12 +81,14 @@ def test_modules_are_joined_in_the_order_of_their_imports() -> None:
 
 
 def test_modules_that_cannot_be_joined_are_refused() -> None:
-    with pytest.raises(AssertionError, match="main.js imports or exports in a way"):
+    with pytest.raises(AssertionError, match=r"main\.js imports or exports in a way"):
         joined({"main.js": "export default 1;\n"}, "main.js")
 
 
 def test_the_files_of_a_page(tmp_path: Path) -> None:
-    made = write_files([PageGame(ABOUT, b"\0asm"), PageGame(ABOUT | {"game": "nim:5"}, b"")], tmp_path)
+    made = write_files(
+        [PageGame(ABOUT, b"\0asm"), PageGame(ABOUT | {"game": "nim:5"}, b"")], tmp_path
+    )
     names = sorted(str(path.relative_to(tmp_path)) for path in made)
     assert names == [
         *("board.js", "games/0-nim.js", "games/1-nim-5.js", "index.html"),
@@ -98,12 +104,12 @@ def test_the_files_of_a_page(tmp_path: Path) -> None:
 
 
 def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(CutnodeError, match="^a page needs at least one game$"):
+    with pytest.raises(CutnodeError, match=r"^a page needs at least one game$"):
         write_files([], tmp_path)
-    with pytest.raises(CutnodeError, match="^a page can have only one game 'nim'$"):
+    with pytest.raises(CutnodeError, match=r"^a page can have only one game 'nim'$"):
         write_files([PageGame(ABOUT, b""), PageGame(ABOUT, b"")], tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(CutnodeError, match="cannot be made: Not a directory$"):
+    with pytest.raises(CutnodeError, match=r"cannot be made: Not a directory$"):
         write_files([PageGame(ABOUT, b"")], tmp_path / "file")
 
 
@@ -135,9 +141,13 @@ class WebEngine:
     def __init__(self, made: Export) -> None:
         assert NODE is not None
         driver = HERE / "data" / "export_engine.mjs"
-        command = [NODE, "--stack-size=3900", str(driver), str(index_of(made))]
+        node = f"ulimit -s {STACK_KIB}; exec {NODE} --stack-size={STACK_KIB * 3 // 4}"
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+            ["sh", "-c", f'{node} "$@"', NODE, str(driver), str(index_of(made))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
         )
 
     def free(self) -> None:
@@ -149,7 +159,8 @@ class WebEngine:
         self.process.stdin.write(json.dumps([name, *given]) + "\n")
         said = json.loads(self.process.stdout.readline())
         if "error" in said:
-            raise ValueError(said["error"])
+            code = {"broken game": "-6: "}.get(said["kind"], "")
+            raise ValueError(f"{code}{said['error']}")
         return said["result"]
 
     def state(self) -> Any:

@@ -27,7 +27,10 @@ async function refused(promise, kind, message, where) {
 
 test("the game is described", async () => {
   const { games, levels } = await client.games();
-  assert.deepEqual(games.map((game) => game.name), [GAME]);
+  assert.deepEqual(
+    games.map((game) => game.name),
+    [GAME],
+  );
   assert.deepEqual(levels, ["easy", "medium", "hard", "expert"]);
   const game = await client.game(GAME);
   assert.equal(game.solvable, true);
@@ -48,7 +51,10 @@ test("positions are the moves that lead there", async () => {
   const next = await client.position(GAME, move.position);
   assert.equal(next.player, 1);
   for (const [cell, content] of move.changes) assert.equal(next.cells[cell], content);
-  assert.equal(next.cells.filter((content, cell) => content !== start.cells[cell]).length, move.changes.length);
+  assert.equal(
+    next.cells.filter((content, cell) => content !== start.cells[cell]).length,
+    move.changes.length,
+  );
   const more = await client.position(GAME, next.moves[0].position.replace(" ", ", "));
   assert.equal(more.position, next.moves[0].position);
 });
@@ -117,7 +123,8 @@ test("levels, counts and playouts", async () => {
 
 test("a stream reports each depth", async () => {
   const events = [];
-  for await (const event of client.stream("search", GAME, { depth: 4, lines: 2 })) events.push(event);
+  for await (const event of client.stream("search", GAME, { depth: 4, lines: 2 }))
+    events.push(event);
   assert.deepEqual([events[0].event, events.at(-1).event], ["started", "result"]);
   const depths = events.filter((event) => event.event === "iteration").map((event) => event.depth);
   assert.deepEqual(depths, [2, 3, 4]);
@@ -175,24 +182,84 @@ test("limits end a search", async () => {
 
 test("wrong input gets one line", async () => {
   const limits = "a whole number from 1 to 63";
-  await refused(client.search(GAME, { depth: "8" }), "bad request", `depth must be ${limits}, got "8"`, "body.depth");
-  await refused(client.search(GAME, { depth: NaN }), "bad request", `depth must be ${limits}, got NaN`);
-  await refused(client.search(GAME, { seconds: 0 }), "bad request", "seconds must be a positive number, got 0");
-  await refused(client.search(GAME, { engine: "mcts", depth: 3 }), "bad request", "depth is an option of alphabeta, not of mcts");
-  await refused(client.search(GAME, { lines: 0 }), "bad request", "lines must be a whole number from 1 to 256, got 0");
+  await refused(
+    client.search(GAME, { depth: "8" }),
+    "bad request",
+    `depth must be ${limits}, got "8"`,
+    "body.depth",
+  );
+  await refused(
+    client.search(GAME, { depth: NaN }),
+    "bad request",
+    `depth must be ${limits}, got NaN`,
+  );
+  await refused(
+    client.search(GAME, { seconds: 0 }),
+    "bad request",
+    "seconds must be a positive number, got 0",
+  );
+  await refused(
+    client.search(GAME, { engine: "mcts", depth: 3 }),
+    "bad request",
+    "depth is an option of alphabeta, not of mcts",
+  );
+  await refused(
+    client.search(GAME, { lines: 0 }),
+    "bad request",
+    "lines must be a whole number from 1 to 256, got 0",
+  );
   await refused(client.search(GAME, "4"), "bad request", 'a request must be an object, got "4"');
-  await refused(client.move(GAME, { level: "god" }), "bad request", "there is no level 'god'; levels are easy, medium, hard, expert");
+  await refused(
+    client.move(GAME, { level: "god" }),
+    "bad request",
+    "there is no level 'god'; levels are easy, medium, hard, expert",
+  );
   await refused(client.perft(GAME, {}), "bad request", "depth is missing");
-  await refused(client.game("chess"), "no such game", `unknown game 'chess'; games are ${GAME}`, "path.game");
-  await refused(client.position(GAME, "words:1.2"), "no such position", "'words:1.2': a position has 3 words, got 2");
-  await refused(client.position(GAME, "words:1.2.3"), "no such position", "'words:1.2.3': the words are no position of this game: their seal does not fit");
-  await refused(client.position(GAME, "words:z"), "no such position", "'words:z': these are no hexadecimal words");
-  await refused(client.evaluate(GAME), "refused by the game", "an export has no static evaluation; search with a depth instead");
+  await refused(
+    client.game("chess"),
+    "no such game",
+    `unknown game 'chess'; games are ${GAME}`,
+    "path.game",
+  );
+  await refused(
+    client.position(GAME, "words:1.2"),
+    "no such position",
+    "'words:1.2': a position has 3 words, got 2",
+  );
+  await refused(
+    client.position(GAME, "words:1.2.3"),
+    "no such position",
+    "'words:1.2.3': the words are no position of this game: their seal does not fit",
+  );
+  await refused(
+    client.position(GAME, "words:z"),
+    "no such position",
+    "'words:z': these are no hexadecimal words",
+  );
+  await refused(
+    client.evaluate(GAME),
+    "refused by the game",
+    "an export has no static evaluation; search with a depth instead",
+  );
   await refused(client.tree(GAME), "refused by the game", "an export does not record search trees");
-  await refused(client.search(GAME, { depth: 1, table: 65000 }), "too large", "there is not enough memory for a table of 65000 MiB");
-  await refused(slow.search(LONG_GAME, { engine: "mcts" }), "refused by the game", `this export of ${LONG_GAME} has no mcts; it has rules, search, solve`);
-  await assert.rejects(client.position(GAME, "x"), /^ServiceError: move 1 of 'x': 'x' is not a legal move; /);
-  assert.throws(() => new Client({ workers: 0 }), /^TypeError: workers must be a whole number from 1, got 0/);
+  await refused(
+    client.search(GAME, { depth: 1, table: 65000 }),
+    "too large",
+    "there is not enough memory for a table of 65000 MiB",
+  );
+  await refused(
+    slow.search(LONG_GAME, { engine: "mcts" }),
+    "refused by the game",
+    `this export of ${LONG_GAME} has no mcts; it has rules, search, solve`,
+  );
+  await assert.rejects(
+    client.position(GAME, "x"),
+    /^ServiceError: move 1 of 'x': 'x' is not a legal move; /,
+  );
+  assert.throws(
+    () => new Client({ workers: 0 }),
+    /^TypeError: workers must be a whole number from 1, got 0/,
+  );
   for await (const event of client.stream("solve", GAME)) assert.ok(event.event);
   await assert.rejects(async () => {
     for await (const event of client.stream("move", GAME)) assert.fail(event.event);

@@ -18,7 +18,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     if (name === "setWords") given[0] = BigUint64Array.from(given[0], BigInt);
     said = { result: engine[name](...given) };
   } catch (error) {
-    said = { error: `${error.name}: ${error.message}` };
+    said = { error: error.message, kind: error.kind ?? error.name };
   }
   console.log(JSON.stringify(said, plain));
 }

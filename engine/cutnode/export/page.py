@@ -60,9 +60,7 @@ def write_page(
     made = []
     with tempfile.TemporaryDirectory(prefix="cutnode-") as scratch:
         for number, game in enumerate(games):
-            export = packages.export(
-                game, Path(scratch, str(number)), parts=parts, targets=[WEB]
-            )
+            export = packages.export(game, Path(scratch, str(number)), parts=parts, targets=[WEB])
             (code,) = (file for file in export.files if file.suffix == ".wasm")
             made.append(PageGame(export.about, code.read_bytes()))
     return write_files(made, Path(folder))
@@ -156,8 +154,12 @@ def _as_function(name: str, text: str, numbers: Mapping[str, int]) -> str:
 def _index(parts: set[str]) -> str:
     """Return the page, without what only a service can do."""
     text = (BOARD / "index.html").read_text("utf-8")
-    text = _replaced(text, r'<script type="module" src="web/main.js">', '<script src="board.js" defer>')
-    text = _replaced(text, r'<details class="panel" id="tree-panel">', r'<details class="panel" hidden>')
+    text = _replaced(
+        text, r'<script type="module" src="web/main.js">', '<script src="board.js" defer>'
+    )
+    text = _replaced(
+        text, r'<details class="panel" id="tree-panel">', r'<details class="panel" hidden>'
+    )
     text = _replaced(text, r"\n *<footer>.*</footer>", "")
     text = _replaced(text, r'\n *<option value="auto">[^\n]*', "")
     if "mcts" not in parts:

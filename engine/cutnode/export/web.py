@@ -13,6 +13,7 @@ import cutnode
 WEB = Path(__file__).parent / "source" / "web"
 """The modules of the package, and templates of its ``package.json`` and ``README.md``."""
 
+
 def write_web_files(folder: Path, name: str, about: Mapping[str, Any]) -> None:
     """Write the files of a package to the folder of its ``game.wasm``.
 

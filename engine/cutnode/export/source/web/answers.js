@@ -15,11 +15,17 @@ const WIN = 30000;
 const MOST_ESTIMATE = 25000;
 const FAR = 2000;
 
-/** The reason of a proof whose lines are longer than the stack of the thread allows. */
-const DEEP = -1;
+/** The kind of error if a line of play is longer than the rules say it can be. */
+const BROKEN = "broken game";
 
 /** What a request needs of an export, by its kind. */
-const PARTS = { search: "search", solve: "solve", analyse: "solve", move: "search", perft: "rules" };
+const PARTS = {
+  search: "search",
+  solve: "solve",
+  analyse: "solve",
+  move: "search",
+  perft: "rules",
+};
 
 /**
  * Answer a request that is checked.  `watch` are `{stopped, report, pause}`: whether to end the
@@ -40,7 +46,11 @@ export async function answer(engine, kind, request, watch) {
 function require({ about }, part) {
   if (!about.parts.includes(part)) {
     const has = about.parts.join(", ");
-    throw new ServiceError("refused by the game", `this export of ${about.game} has no ${part}; it has ${has}`, "path.game");
+    throw new ServiceError(
+      "refused by the game",
+      `this export of ${about.game} has no ${part}; it has ${has}`,
+      "path.game",
+    );
   }
 }
 
@@ -63,8 +73,15 @@ class Job {
 
   /** The limits that are left; null if none is. */
   #left({ nodes, seconds }) {
-    const left = { nodes: nodes && nodes - this.#nodes, seconds: seconds && seconds - this.seconds };
-    return left.nodes !== null && left.nodes <= 0 ? null : left.seconds !== null && left.seconds <= 0 ? null : left;
+    const left = {
+      nodes: nodes && nodes - this.#nodes,
+      seconds: seconds && seconds - this.seconds,
+    };
+    return left.nodes !== null && left.nodes <= 0
+      ? null
+      : left.seconds !== null && left.seconds <= 0
+        ? null
+        : left;
   }
 
   #limitReached({ nodes }) {
@@ -77,7 +94,12 @@ class Job {
     const { engine, asked } = this;
     const text = readAfter(engine, asked.position, asked.history);
     const state = engine.state();
-    const limits = { depth: asked.depth, nodes: asked.nodes, seconds: asked.seconds, playouts: asked.playouts };
+    const limits = {
+      depth: asked.depth,
+      nodes: asked.nodes,
+      seconds: asked.seconds,
+      playouts: asked.playouts,
+    };
     if (Object.values(limits).every((limit) => limit === null)) limits.seconds = USUAL_SECONDS;
     const found = { text, state, limits, iterations: [], depth: 0, lines: [], playouts: 0 };
     if (state.ending) {
@@ -95,7 +117,11 @@ class Job {
     const move = named.find((its) => its.text === text);
     if (move) return move.move;
     const some = named.map((its) => its.text).join(", ");
-    throw new ServiceError("no such move", `${quoted(text)} is not a legal move; ${some}`, `body.moves[${number}]`);
+    throw new ServiceError(
+      "no such move",
+      `${quoted(text)} is not a legal move; ${some}`,
+      `body.moves[${number}]`,
+    );
   }
 
   /** The best move and its line. */
@@ -148,7 +174,9 @@ class Job {
       const values = new Map();
       for (const move of order) {
         await watch.pause();
-        const one = known.get(move) ?? this.#valueAfter(move, state.side, depth, limits);
+        const one = watch.stopped()
+          ? "stopped"
+          : (known.get(move) ?? this.#valueAfter(move, state.side, depth, limits));
         if (typeof one === "string") {
           found.reason = one;
           break;
@@ -161,7 +189,11 @@ class Job {
       const proven = known.size === moves.length;
       const lines = order.slice(0, asked.lines).map((move) => this.#view(values.get(move), proven));
       const { value } = values.get(order[0]);
-      this.#iterate(found, { depth, value, proven, nodes: this.#nodes, seconds: this.seconds }, lines);
+      this.#iterate(
+        found,
+        { depth, value, proven, nodes: this.#nodes, seconds: this.seconds },
+        lines,
+      );
       if (proven) {
         found.reason = "proven";
         break;
@@ -169,7 +201,11 @@ class Job {
     }
     if (!found.depth) {
       // Not even the first depth is complete.
-      Object.assign(found, { value: 0, proven: false, lines: [this.#view({ value: 0, line: [order[0]] }, false)] });
+      Object.assign(found, {
+        value: 0,
+        proven: false,
+        lines: [this.#view({ value: 0, line: [order[0]] }, false)],
+      });
     }
     return this.#searched({ ...found, nodes: this.#nodes });
   }
@@ -196,7 +232,11 @@ class Job {
     const techniques = this.asked.exact ? EXACT : 0;
     const result = this.#ask("search", { ...left, depth, techniques });
     if (result.reason !== 0) return reasonOf(result);
-    return { value: signed(sign, this.#further(result.value)), proven: result.proven, line: result.line };
+    return {
+      value: signed(sign, this.#further(result.value)),
+      proven: result.proven,
+      line: result.line,
+    };
   }
 
   /** The score of a finished game, some plies from the root. */
@@ -215,7 +255,16 @@ class Job {
     Object.assign(found, { depth, value, proven, lines });
     const best_move = lines[0]?.move ?? null;
     found.iterations.push({ depth, value, best_move, nodes, seconds });
-    this.watch.report({ event: "iteration", depth, value, proven, bound: 0, lines, nodes, seconds });
+    this.watch.report({
+      event: "iteration",
+      depth,
+      value,
+      proven,
+      bound: 0,
+      lines,
+      nodes,
+      seconds,
+    });
   }
 
   /** Describe the best line of a search; there is none where chance decides. */
@@ -252,7 +301,12 @@ class Job {
   }
 
   #searched(found) {
-    return searched(this.about, { ...found, nodes: this.#nodes, seconds: this.seconds }, this.#limits(found.limits), this.asked.exact);
+    return searched(
+      this.about,
+      { ...found, nodes: this.#nodes, seconds: this.seconds },
+      this.#limits(found.limits),
+      this.asked.exact,
+    );
   }
 
   #limits(limits) {
@@ -281,7 +335,7 @@ class Job {
     for (const { move, text: its } of open) {
       await watch.pause();
       const left = this.#left(limits);
-      if (left === null || watch.stopped() || engine.broken) break;
+      if (left === null || watch.stopped() || typeof found.reason === "string") break;
       engine.play(move);
       const after = engine.state();
       const one = this.#proof(after, left);
@@ -293,7 +347,16 @@ class Job {
 
   #proof(state, limits) {
     const { value } = state;
-    const known = { value, lower: value, upper: value, proven: true, reason: 0, move: -1, line: [], depth: 0 };
+    const known = {
+      value,
+      lower: value,
+      upper: value,
+      proven: true,
+      reason: 0,
+      move: -1,
+      line: [],
+      depth: 0,
+    };
     if (state.ending) return known;
     let [last, lower, upper] = [this.seconds, -this.about.valueLimit, this.about.valueLimit];
     const hear = (sofar) => {
@@ -308,8 +371,10 @@ class Job {
     try {
       return this.#ask("solve", limits, hear);
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      return { ...known, lower, upper, proven: false, reason: DEEP }; // the stack of the thread is full
+      const why =
+        error instanceof RangeError ? "stack limit" : error.kind === BROKEN && error.message;
+      if (!why) throw error;
+      return { ...known, lower, upper, proven: false, reason: why };
     }
   }
 
@@ -330,13 +395,20 @@ class Job {
     const { engine, asked, about } = this;
     if (!Object.hasOwn(about.levels, asked.level)) {
       const known = Object.keys(about.levels).join(", ");
-      throw new ServiceError("bad request", `there is no level ${quoted(asked.level)}; levels are ${known}`, "body.level");
+      throw new ServiceError(
+        "bad request",
+        `there is no level ${quoted(asked.level)}; levels are ${known}`,
+        "body.level",
+      );
     }
     const level = about.levels[asked.level];
     const text = read(engine, asked.position, "body.position");
     const { ending: over, outcomes } = engine.state();
     if (over || outcomes) {
-      throw new ServiceError("refused by the game", "no move to choose: the game is over, or chance decides");
+      throw new ServiceError(
+        "refused by the game",
+        "no move to choose: the game is over, or chance decides",
+      );
     }
     const seconds = Math.min(level.seconds ?? Infinity, asked.seconds ?? Infinity);
     const limits = { ...level, seconds: Number.isFinite(seconds) ? seconds : null };
@@ -345,18 +417,40 @@ class Job {
     const { value, depth, nodes } = result;
     const reason = reasonOf(result);
     const spent = this.seconds;
-    return { game: about.game, position: text, notes: [], level: asked.level, move: pv[0], value, pv, depth, nodes, seconds: spent, reason };
+    return {
+      game: about.game,
+      position: text,
+      notes: [],
+      level: asked.level,
+      move: pv[0],
+      value,
+      pv,
+      depth,
+      nodes,
+      seconds: spent,
+      reason,
+    };
   }
 
   async perft() {
     const { engine, asked, about } = this;
-    if (asked.depth === null) throw new ServiceError("bad request", "depth is missing", "body.depth");
+    if (asked.depth === null)
+      throw new ServiceError("bad request", "depth is missing", "body.depth");
     const position = read(engine, asked.position, "body.position");
     const { depth } = asked;
     const lines = await this.#count(depth);
     const reason = lines !== null ? "done" : this.watch.stopped() ? "stopped" : "time limit";
     const limits = this.#limits({ depth, seconds: asked.seconds });
-    return { game: about.game, position, notes: [], depth, lines, seconds: this.seconds, reason, limits };
+    return {
+      game: about.game,
+      position,
+      notes: [],
+      depth,
+      lines,
+      seconds: this.seconds,
+      reason,
+      limits,
+    };
   }
 
   /** Count lines in small parts, between which the count can be ended; null if it is. */
@@ -384,7 +478,7 @@ function signed(sign, value) {
 }
 
 function reasonOf({ reason, proven }) {
-  if (reason === DEEP) return "stack limit";
+  if (typeof reason === "string") return reason;
   return reason === 0 && proven ? "proven" : REASONS[reason];
 }
 
@@ -431,7 +525,8 @@ function meaningOf({ decisive }, { value, proven, depth, playouts }) {
 export function solved(about, found, limits) {
   const { state, proven, lower, upper, at_least, reason } = found;
   const value = proven ? found.value : null;
-  const reached = at_least === null ? null : lower >= at_least ? true : upper < at_least ? false : null;
+  const reached =
+    at_least === null ? null : lower >= at_least ? true : upper < at_least ? false : null;
   const generic = ["the player to move loses", "draw", "the player to move wins"];
   let meaning = `between ${lower} and ${upper}: ${reason}`;
   if (state.ending) meaning = ending(about, state);

@@ -131,7 +131,11 @@ export class Client {
   stream(kind, game, request = {}, { signal } = {}) {
     const run = async (ears) => {
       if (!STREAMED.includes(kind)) {
-        throw new ServiceError("bad request", `a ${kind} cannot be streamed; ${STREAMED.join(", ")} can`, "kind");
+        throw new ServiceError(
+          "bad request",
+          `a ${kind} cannot be streamed; ${STREAMED.join(", ")} can`,
+          "kind",
+        );
       }
       return (await this.#find(game)).ask(kind, checked(kind, request), ears);
     };
@@ -160,7 +164,11 @@ export class Client {
   async #find(name) {
     for (const game of this.#games) if ((await game.about()).game === name) return game;
     const known = await Promise.all(this.#games.map(async (game) => (await game.about()).game));
-    throw new ServiceError("no such game", `unknown game '${name}'; games are ${known.join(", ")}`, "path.game");
+    throw new ServiceError(
+      "no such game",
+      `unknown game '${name}'; games are ${known.join(", ")}`,
+      "path.game",
+    );
   }
 }
 
@@ -213,9 +221,11 @@ class Game {
   }
 
   #code() {
-    this.#module ??= this.#source.load().then(
-      (source) => (source instanceof WebAssembly.Module ? source : WebAssembly.compile(source)),
-    );
+    this.#module ??= this.#source
+      .load()
+      .then((source) =>
+        source instanceof WebAssembly.Module ? source : WebAssembly.compile(source),
+      );
     return this.#module.catch((error) => {
       this.#module = null;
       throw new ConnectionError(`the engine cannot be loaded: ${error.message}`, { cause: error });
@@ -283,7 +293,8 @@ class Game {
     if (!this.#slots.has(slot)) worker.end();
     worker.listen(
       (message) => this.#take(slot, message),
-      (error) => this.#drop(slot, new ConnectionError(`the worker has broken down: ${error.message}`)),
+      (error) =>
+        this.#drop(slot, new ConnectionError(`the worker has broken down: ${error.message}`)),
     );
     worker.post({ load: { module, table, tree, flag: slot.flag } });
     return worker;
@@ -297,7 +308,10 @@ class Game {
       worker.hold(true);
       const { nodes = null, seconds = null, depth = null, playouts = null } = request;
       const table = request.table ?? this.#options.table;
-      job.hear({ event: "started", limits: { depth, playouts, nodes, seconds, table, threads: 1 } });
+      job.hear({
+        event: "started",
+        limits: { depth, playouts, nodes, seconds, table, threads: 1 },
+      });
       worker.post({ ask: { id, kind, request } });
     } catch (error) {
       this.#drop(slot, error);
@@ -328,7 +342,10 @@ class Game {
   /** End a worker, and the job that it has. */
   #drop(slot, error) {
     if (!this.#slots.delete(slot)) return;
-    slot.worker.then((worker) => worker.end(), () => {});
+    slot.worker.then(
+      (worker) => worker.end(),
+      () => {},
+    );
     clearTimeout(slot.job?.timer);
     slot.job?.reject(error);
     slot.job = null;
@@ -346,12 +363,19 @@ class Game {
       return;
     }
     if (slot.flag) Atomics.store(slot.flag, 0, job.id);
-    else slot.worker.then((worker) => worker.post({ stop: job.id }), () => {});
-    job.timer = setTimeout(() => {
-      slot.job = null;
-      this.#drop(slot, null);
-      this.#cut(job);
-    }, slot.flag ? SHARED_GRACE : GRACE);
+    else
+      slot.worker.then(
+        (worker) => worker.post({ stop: job.id }),
+        () => {},
+      );
+    job.timer = setTimeout(
+      () => {
+        slot.job = null;
+        this.#drop(slot, null);
+        this.#cut(job);
+      },
+      slot.flag ? SHARED_GRACE : GRACE,
+    );
   }
 
   /** Answer with what a job that was cut off has reported. */
@@ -364,13 +388,29 @@ class Game {
       const { table } = this.#options;
       const { depth = null, playouts = null, nodes = null, seconds = null } = request;
       const limits = { depth, playouts, nodes, seconds, table, threads: 1 };
-      const facts = { text, state, proven: false, nodes: 0, seconds: 0, depth: 0, ...last, reason: "stopped" };
+      const facts = {
+        text,
+        state,
+        proven: false,
+        nodes: 0,
+        seconds: 0,
+        depth: 0,
+        ...last,
+        reason: "stopped",
+      };
       if (kind === "search") {
         const found = { value: 0, lines: [], iterations: [], playouts: 0, ...facts };
         resolve(searched(about, found, limits, request.exact));
       } else {
         const { valueLimit: most } = about;
-        const found = { lower: -most, upper: most, pv: [], scores: null, at_least: request.at_least ?? null, ...facts };
+        const found = {
+          lower: -most,
+          upper: most,
+          pv: [],
+          scores: null,
+          at_least: request.at_least ?? null,
+          ...facts,
+        };
         resolve(solved(about, found, limits));
       }
     } catch (error) {
@@ -381,6 +421,7 @@ class Game {
 
 /** Memory that a worker shares, where pages and programs may have it; null elsewhere. */
 function sharedFlag() {
-  const allowed = typeof SharedArrayBuffer !== "undefined" && (globalThis.crossOriginIsolated ?? true);
+  const allowed =
+    typeof SharedArrayBuffer !== "undefined" && (globalThis.crossOriginIsolated ?? true);
   return allowed ? new Int32Array(new SharedArrayBuffer(4)) : null;
 }

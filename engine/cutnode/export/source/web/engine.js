@@ -8,7 +8,13 @@
 import { ConnectionError, ServiceError } from "./errors.js";
 
 /** Why a search ended, by the numbers of `engine.h`. */
-export const REASONS = { 0: "depth limit", 1: "stopped", 2: "node limit", 3: "time limit", 9: "playout limit" };
+export const REASONS = {
+  0: "depth limit",
+  1: "stopped",
+  2: "node limit",
+  3: "time limit",
+  9: "playout limit",
+};
 
 /** How a game ended, by the numbers of `engine.h`; 0 while it runs. */
 export const BY_REPETITION = 2;
@@ -64,7 +70,8 @@ export class Engine {
   static async create(source, { table = 1, tree = 0 } = {}) {
     const engine = new Engine();
     try {
-      const module = source instanceof WebAssembly.Module ? source : await WebAssembly.compile(source);
+      const module =
+        source instanceof WebAssembly.Module ? source : await WebAssembly.compile(source);
       const instance = await WebAssembly.instantiate(module, engine.#imports(module));
       engine.#calls = instance.exports;
     } catch (error) {
@@ -90,7 +97,10 @@ export class Engine {
 
   #begin(table, tree) {
     const calls = this.#calls;
-    for (const [name, size, least] of [["table", table, 1], ["tree", tree, 0]]) {
+    for (const [name, size, least] of [
+      ["table", table, 1],
+      ["tree", tree, 0],
+    ]) {
       if (Number.isInteger(size) && size >= least && size <= MOST_MIB) continue;
       const range = `a whole number of MiB from ${least} to ${MOST_MIB}`;
       throw new ServiceError("bad request", `${name} must be ${range}, got ${size}`);
@@ -99,7 +109,9 @@ export class Engine {
     this.#search = calls.cutnode_alloc(LIMITS + RESULT);
     this.#engine = this.#search && calls.cutnode_create(BigInt(table), BigInt(tree));
     if (!this.#engine) {
-      const what = tree ? `a table of ${table} MiB and a tree of ${tree} MiB` : `a table of ${table} MiB`;
+      const what = tree
+        ? `a table of ${table} MiB and a tree of ${tree} MiB`
+        : `a table of ${table} MiB`;
       throw new ServiceError("too large", `there is not enough memory for ${what}`, "body.table");
     }
     this.sizes = { table, tree };
@@ -136,7 +148,9 @@ export class Engine {
   state() {
     this.#call("state_of", this.#room);
     const view = this.#view(STATE);
-    const [ending, side, outcomes, plies, moves] = [8, 12, 16, 20, 24].map((at) => view.getInt32(at, true));
+    const [ending, side, outcomes, plies, moves] = [8, 12, 16, 20, 24].map((at) =>
+      view.getInt32(at, true),
+    );
     return { value: view.getFloat64(0, true), ending, side, outcomes, plies, moves };
   }
 
@@ -177,7 +191,10 @@ export class Engine {
   setWords(words) {
     const most = this.about.words + 1;
     if (words.length !== most) {
-      throw new ServiceError("no such position", `a position has ${most} words, got ${words.length}`);
+      throw new ServiceError(
+        "no such position",
+        `a position has ${most} words, got ${words.length}`,
+      );
     }
     new BigUint64Array(this.#buffer, this.#room, words.length).set(words);
     this.#call("set_words", this.#room, words.length);

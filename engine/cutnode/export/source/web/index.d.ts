@@ -67,9 +67,7 @@ export interface Streams {
 }
 
 export type StreamEvent<Kind extends keyof Streams> =
-  | Started
-  | Streams[Kind]["meanwhile"]
-  | { event: "result"; result: Streams[Kind]["answer"] };
+  Started | Streams[Kind]["meanwhile"] | { event: "result"; result: Streams[Kind]["answer"] };
 
 /** A request that is refused; its message says what is wrong with it. */
 export class ServiceError extends Error {

@@ -14,7 +14,10 @@ const IN_NODE = typeof process !== "undefined" && Boolean(process.versions?.node
 /** A client of the game; `options` are `{table, tree, workers}`. */
 export class Client extends Games {
   constructor(options = {}) {
-    super([{ about: null, load: loadCode }], { ...options, start: IN_NODE ? startInNode : startInPage });
+    super([{ about: null, load: loadCode }], {
+      ...options,
+      start: IN_NODE ? startInNode : startInPage,
+    });
   }
 }
 
@@ -28,7 +31,9 @@ export class Engine extends Calls {
 
 async function loadCode() {
   if (IN_NODE) {
-    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises");
+    const { readFile } = await import(
+      /* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises"
+    );
     return readFile(CODE);
   }
   const response = await fetch(CODE);
@@ -42,7 +47,9 @@ async function startInPage() {
 
 /** Start a worker that keeps the program running only while it answers a request. */
 async function startInNode() {
-  const { Worker } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:worker_threads");
+  const { Worker } = await import(
+    /* webpackIgnore: true */ /* @vite-ignore */ "node:worker_threads"
+  );
   const worker = new Worker(new URL("./worker.js", import.meta.url), {
     resourceLimits: { stackSizeMb: STACK_MIB },
   });

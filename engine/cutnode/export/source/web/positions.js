@@ -58,7 +58,10 @@ function step(engine, text) {
     const found = OUTCOME.exec(text);
     if (!found || Number(found[1]) >= state.outcomes) {
       const range = `[0] to [${state.outcomes - 1}]`;
-      throw new ServiceError("no such move", `chance decides: write its outcome as ${range}, not ${quoted(word)}`);
+      throw new ServiceError(
+        "no such move",
+        `chance decides: write its outcome as ${range}, not ${quoted(word)}`,
+      );
     }
     engine.roll(Number(found[1]));
     return found[0];
@@ -67,7 +70,10 @@ function step(engine, text) {
   const whole = named.find((move) => move.text === word);
   const move = whole ?? longest(named.filter((its) => text.startsWith(its.text)));
   if (!move) {
-    const some = named.slice(0, MOST_NAMED).map((its) => its.text).join(", ");
+    const some = named
+      .slice(0, MOST_NAMED)
+      .map((its) => its.text)
+      .join(", ");
     const more = named.length > MOST_NAMED ? ", ..." : "";
     throw new ServiceError("no such move", `${quoted(word)} is not a legal move; ${some}${more}`);
   }
@@ -76,7 +82,10 @@ function step(engine, text) {
 }
 
 function longest(moves) {
-  return moves.reduce((best, its) => (best && best.text.length >= its.text.length ? best : its), undefined);
+  return moves.reduce(
+    (best, its) => (best && best.text.length >= its.text.length ? best : its),
+    undefined,
+  );
 }
 
 /** Return the legal moves with their texts: `{move, text}`. */
@@ -158,7 +167,9 @@ function moved(engine, text, side, cells, { move, text: its }) {
   const changed = engine.cells();
   const again = engine.state().side === side;
   engine.undo();
-  const changes = changed.flatMap((content, cell) => (content === cells[cell] ? [] : [[cell, content]]));
+  const changes = changed.flatMap((content, cell) =>
+    content === cells[cell] ? [] : [[cell, content]],
+  );
   return { move: its, position: after(text, its), again, changes };
 }
 

@@ -10,7 +10,10 @@ const MOST_SESSION = 64;
 const MOST_MIB = 65536;
 
 const whole = (least, most = Number.MAX_SAFE_INTEGER) => ({
-  about: most === Number.MAX_SAFE_INTEGER ? `a whole number from ${least}` : `a whole number from ${least} to ${most}`,
+  about:
+    most === Number.MAX_SAFE_INTEGER
+      ? `a whole number from ${least}`
+      : `a whole number from ${least} to ${most}`,
   accepts: (value) => Number.isInteger(value) && value >= least && value <= most,
 });
 const positive = {
@@ -64,27 +67,51 @@ export const REQUESTS = {
     at_least: option(whole(Number.MIN_SAFE_INTEGER)),
   },
   analyse: { ...LIMITED, engine: option(choice("alphabeta", "auto"), "alphabeta") },
-  move: { ...POSITION, level: option(text(), "medium"), seconds: option(positive), seed: option(whole(0), 0) },
-  perft: { ...POSITION, depth: option(whole(0, MOST_DEPTH)), seconds: option(positive), bulk: option(truth, true) },
+  move: {
+    ...POSITION,
+    level: option(text(), "medium"),
+    seconds: option(positive),
+    seed: option(whole(0), 0),
+  },
+  perft: {
+    ...POSITION,
+    depth: option(whole(0, MOST_DEPTH)),
+    seconds: option(positive),
+    bulk: option(truth, true),
+  },
 };
 
 /** Return a request with the defaults of what it leaves out; a `ServiceError` if it is wrong. */
 export function checked(kind, given) {
   const options = REQUESTS[kind];
   if (typeof given !== "object" || given === null) {
-    throw new ServiceError("bad request", `a request must be an object, got ${shown(given)}`, "body");
+    throw new ServiceError(
+      "bad request",
+      `a request must be an object, got ${shown(given)}`,
+      "body",
+    );
   }
-  const request = Object.fromEntries(Object.entries(options).map(([name, { preset }]) => [name, preset]));
+  const request = Object.fromEntries(
+    Object.entries(options).map(([name, { preset }]) => [name, preset]),
+  );
   for (const [name, value] of Object.entries(given)) {
     const its = options[name];
     if (!its) {
       if (value === null || value === undefined || value === false) continue; // not asked for
       const known = Object.keys(options).join(", ");
-      throw new ServiceError("bad request", `a ${kind} of an export has no ${name}; it has ${known}`, `body.${name}`);
+      throw new ServiceError(
+        "bad request",
+        `a ${kind} of an export has no ${name}; it has ${known}`,
+        `body.${name}`,
+      );
     }
     if (value === undefined || (value === null && its.preset === null)) continue;
     if (!its.accepts(value)) {
-      throw new ServiceError("bad request", `${name} must be ${its.about}, got ${shown(value)}`, `body.${name}`);
+      throw new ServiceError(
+        "bad request",
+        `${name} must be ${its.about}, got ${shown(value)}`,
+        `body.${name}`,
+      );
     }
     request[name] = value;
   }
@@ -97,12 +124,17 @@ function suited(request) {
   const wrong = others.find((name) => request[name]);
   if (wrong) {
     const other = request.engine === "mcts" ? "alphabeta" : "mcts";
-    throw new ServiceError("bad request", `${wrong} is an option of ${other}, not of ${request.engine}`, `body.${wrong}`);
+    throw new ServiceError(
+      "bad request",
+      `${wrong} is an option of ${other}, not of ${request.engine}`,
+      `body.${wrong}`,
+    );
   }
   return request;
 }
 
 function shown(value) {
-  const text = typeof value === "string" ? `"${value}"` : Array.isArray(value) ? "an array" : String(value);
+  const text =
+    typeof value === "string" ? `"${value}"` : Array.isArray(value) ? "an array" : String(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

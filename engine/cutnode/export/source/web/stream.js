@@ -42,7 +42,10 @@ export class Stream {
     };
     const abort = () => fail(signal.reason);
     signal?.addEventListener("abort", abort);
-    run({ hear, stop: this.#stopping.signal }).then((result) => hear({ event: "result", result }), fail);
+    run({ hear, stop: this.#stopping.signal }).then(
+      (result) => hear({ event: "result", result }),
+      fail,
+    );
     try {
       for (;;) {
         if (signal?.aborted) throw signal.reason;

@@ -27,7 +27,10 @@ function serve(listen, post) {
   /** Return an engine with tables of the sizes that a request asks for, the old one if it has. */
   async function engineFor({ engine: kind, table, memory, session: wanted = "" }) {
     if (engine?.broken) engine = null;
-    const sizes = { table: table ?? given.table, tree: kind === "mcts" ? (memory ?? given.tree) : 0 };
+    const sizes = {
+      table: table ?? given.table,
+      tree: kind === "mcts" ? (memory ?? given.tree) : 0,
+    };
     if (engine?.sizes.table !== sizes.table || engine.sizes.tree !== sizes.tree) {
       engine = null; // its memory is free for the next one
       engine = await Engine.create(given.module, sizes);
@@ -43,14 +46,22 @@ function serve(listen, post) {
       report: (event) => post({ id, event }),
       pause: () => {
         if (given.flag || performance.now() - paused < PATIENCE) return null;
-        return new Promise((resolve) => setTimeout(resolve)).then(() => (paused = performance.now()));
+        return new Promise((resolve) => setTimeout(resolve)).then(
+          () => (paused = performance.now()),
+        );
       },
     };
     try {
       post({ id, result: await answer(await engineFor(request), kind, request, watch) });
     } catch (error) {
       const { name, kind: its, message, where } = error;
-      post({ id, error: name === "ServiceError" ? { kind: its, message, where } : { message: `${name}: ${message}` } });
+      post({
+        id,
+        error:
+          name === "ServiceError"
+            ? { kind: its, message, where }
+            : { message: `${name}: ${message}` },
+      });
     }
   }
 
@@ -59,8 +70,14 @@ function serve(listen, post) {
 
 if (typeof WorkerGlobalScope === "undefined") {
   import("node:worker_threads").then(({ parentPort }) => {
-    serve((hear) => parentPort.on("message", hear), (message) => parentPort.postMessage(message));
+    serve(
+      (hear) => parentPort.on("message", hear),
+      (message) => parentPort.postMessage(message),
+    );
   });
 } else {
-  serve((hear) => (self.onmessage = ({ data }) => hear(data)), (message) => self.postMessage(message));
+  serve(
+    (hear) => (self.onmessage = ({ data }) => hear(data)),
+    (message) => self.postMessage(message),
+  );
 }
