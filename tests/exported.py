@@ -13,6 +13,7 @@ from cutnode.contract.errors import ContractError
 from cutnode.contract.notation import board_of, contents_of
 from cutnode.contract.positions import as_words, coerce
 from cutnode.contract.verbs import chance, chance_outcome, outcome
+from cutnode.export.targets import target_of
 from cutnode.runtime.running import Limits
 from cutnode.search.forced_wins import Prover
 from cutnode.search.monte_carlo import MonteCarlo
@@ -73,7 +74,8 @@ class Exported:
     """An engine of a shared library; a call that fails raises :class:`ValueError`."""
 
     def __init__(self, made, table=16, tree=16):
-        (path,) = (file for file in made.files if file.suffix == ".so")
+        host = target_of("host").name
+        (path,) = (file for file in made.files if file.suffix == ".so" and host in file.parts)
         self.library = ctypes.CDLL(str(path))
         self.name = made.name
         self.about = made.about

@@ -16,6 +16,7 @@ from nim import nim
 
 import cutnode
 from cutnode.contract.errors import CutnodeError, GameError
+from cutnode.contract.verbs import chance
 from cutnode.export import packages
 from cutnode.export.layout import parts_of
 from cutnode.export.packages import export
@@ -294,6 +295,45 @@ def test_any_arguments(name, tmp_path):
     done = subprocess.run([program, "1000000"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.startswith("1000000 calls, ")
+
+
+@pytest.mark.skipif(shutil.which("qemu-aarch64-static") is None, reason="needs qemu")
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=LONG) for name in ["chess", "connect4", "othello", "ur", "oware"]],
+)
+def test_another_processor_gives_the_same_answers(name, tmp_path):
+    zig = pytest.importorskip("ziglang")
+    game = cutnode.load_game(name)
+    host = target_of("host").name
+    made = export(game, tmp_path, targets=["host", "aarch64-linux"])
+    engine, games = Exported(made), []
+    for record in positions(game, engine, 100):
+        if not record.ending():
+            rolled = [chance(position) > 0 for position in record.positions]
+            games.append(
+                " ".join(f"{'r' * roll}{step}" for roll, step in zip(rolled, record.steps))
+            )
+    source = tmp_path / "answers.c"
+    text = (ROOT / "tests" / "data" / "export_answers.c").read_text()
+    source.write_text(packages._for_game(text, made.name))
+    zig_cc = [sys.executable, "-m", zig.__name__, "cc", "-target", "aarch64-linux-musl", "-static"]
+    said = []
+    for target, compiler, runner in (
+        (host, ["cc"], []),
+        ("aarch64-linux", zig_cc, ["qemu-aarch64-static"]),
+    ):
+        library = tmp_path / "lib" / target / f"lib{made.name}.a"
+        program = tmp_path / f"answers-{target}"
+        parts = [str(source), f"-I{tmp_path / 'include'}", str(library), "-lm", "-o", str(program)]
+        subprocess.run([*compiler, *parts], check=True)
+        done = subprocess.run(
+            [*runner, str(program)], input="\n".join(games) + "\n", capture_output=True, text=True,
+            check=True,
+        )  # fmt: skip
+        said.append(done.stdout.splitlines())
+    assert len(said[0]) == len(games) > 50
+    assert said[0] == said[1]
 
 
 def test_games_that_cannot_be_exported(tmp_path):

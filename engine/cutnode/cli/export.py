@@ -92,6 +92,8 @@ def export(
     if name is not None and len(games) > 1:
         raise click.UsageError("--name is for one game")
     chosen = [part for part in EXPORTED if parts[part]]
+    if page is not None and chosen and "search" not in chosen:
+        raise click.UsageError("a page needs --search, by which its board analyses and plays")
     loaded = [load_game(game) for game in games]
     if folder is not None:
         for game in loaded:
