@@ -310,10 +310,8 @@ def test_another_processor_gives_the_same_answers(name, tmp_path):
     engine, games = Exported(made), []
     for record in positions(game, engine, 100):
         if not record.ending():
-            rolled = [chance(position) > 0 for position in record.positions]
-            games.append(
-                " ".join(f"{'r' * roll}{step}" for roll, step in zip(rolled, record.steps))
-            )
+            steps = zip(record.positions[:-1], record.steps, strict=True)
+            games.append(" ".join("r" * (chance(before) > 0) + str(step) for before, step in steps))
     source = tmp_path / "answers.c"
     text = (ROOT / "tests" / "data" / "export_answers.c").read_text()
     source.write_text(packages._for_game(text, made.name))
