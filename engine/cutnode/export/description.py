@@ -19,8 +19,11 @@ from cutnode.playing.board_layout import board_layout
 from cutnode.playing.levels import LEVELS
 from cutnode.search.record import Record
 
-SAMPLED_POSITIONS = 20_000
-"""The positions of random games from which texts of moves are taken."""
+LEAST_SAMPLE, LARGEST_SAMPLE = 2_000, 20_000
+"""The positions of random games from which texts of moves are taken: at least, and at most.
+
+In between, sampling ends when half of the positions have shown no new move.
+"""
 
 
 class Texts(NamedTuple):
@@ -34,13 +37,14 @@ class Texts(NamedTuple):
 
 def texts_of(game: Game) -> Texts:
     """Return the texts of moves that random games show."""
+    start = coerce(game.start())
     moves: dict[int, list[str | None]] | None = {}
-    outcomes: dict[int, str] | None = {}
-    random, met, number = Random(0), 0, 0
-    while met < SAMPLED_POSITIONS and (moves is not None or outcomes is not None):
-        record = Record(coerce(game.start()), seed=number)
+    outcomes: dict[int, str] | None = {} if defines(type(start), "chance") else None
+    random, met, number, newest = Random(0), 0, 0, 0
+    while met < min(max(LEAST_SAMPLE, 2 * newest), LARGEST_SAMPLE):
+        record = Record(start, seed=number)
         number += 1
-        if record.ending():
+        if record.ending() or (moves is None and outcomes is None):
             break
         while not record.ending():
             position = record.position
@@ -50,12 +54,16 @@ def texts_of(game: Game) -> Texts:
                 record.draw()
                 continue
             legal = legal_moves(position)
-            if moves is not None and not _note(moves, position, legal, record.side):
-                moves = None
+            if moves is not None:
+                known = len(moves)
+                if not _note(moves, position, legal, record.side):
+                    moves = None
+                elif len(moves) > known:
+                    newest = met
             record.play(random.choice(legal))
-    known = None if moves is None else {move: _both(*moves[move]) for move in sorted(moves)}
+    texts = None if moves is None else {move: _both(*moves[move]) for move in sorted(moves)}
     named = [outcomes[index] for index in sorted(outcomes)] if outcomes else None
-    return Texts(known, named)
+    return Texts(texts, named)
 
 
 def _note(moves: dict[int, list[str | None]], position: Any, legal: list[int], side: int) -> bool:
