@@ -34,6 +34,8 @@ def test_all_apply_to_this_version():
         "llvmlite.binding.ffi.lib._lock",
         "numba.core.base._has_loc",
         "numba.core.errors.new_error_context",
+        "numba.core.ssa._run_block_rewrite",
+        "numba.core.ssa._run_ssa",
     } == APPLIED
 
 

@@ -243,9 +243,9 @@ class Kernel(Interpretable):
         finally:
             self.dispatcher._can_compile = False
 
-    def callees(self) -> set[Kernel]:
+    def callees(self) -> list[Kernel]:
         """Return the kernels that this one calls, directly or through plain functions."""
-        found: set[Kernel] = set()
+        found: list[Kernel] = []
         seen: set[Any] = set()
         waiting = [self.function]
         while waiting:
@@ -253,11 +253,11 @@ class Kernel(Interpretable):
             seen.add(function)
             for name in function.__code__.co_names:
                 called = function.__globals__.get(name)
-                if isinstance(called, Kernel):
-                    found.add(called)
+                if isinstance(called, Kernel) and called not in (self, *found):
+                    found.append(called)
                 elif isinstance(called, FunctionType) and called not in seen:
                     waiting.append(called)
-        return found - {self}
+        return found
 
 
 @contextlib.contextmanager

@@ -296,6 +296,41 @@ for module in (byteflow, ssa):
         module._logger = SimpleNamespace(debug=lambda *line: None)
 
 
+# Blocks without a variable stay as they are when that variable is renamed.  Numba rewrites all
+# blocks twice for each variable that is assigned several times.
+
+_run_ssa: Any = vars(ssa).get("_run_ssa")
+_rewrite_blocks: Any = vars(ssa).get("_run_block_rewrite")
+_names_in_blocks: threading.local = threading.local()
+
+
+@_replaces(ssa, "_run_ssa")
+def _ssa(blocks: Any) -> Any:
+    _names_in_blocks.of = {}
+    try:
+        return _run_ssa(blocks)
+    finally:
+        del _names_in_blocks.of
+
+
+@_replaces(ssa, "_run_block_rewrite")
+def _rewrite_blocks_with_the_variable(blocks: Any, states: Any, handler: Any) -> Any:
+    names = getattr(_names_in_blocks, "of", None)
+    if names is None:
+        return _rewrite_blocks(blocks, states, handler)
+    for block in blocks.values():
+        if block not in names:
+            names[block] = {
+                variable.name for statement in block.body for variable in statement.list_vars()
+            }
+    name = states["varname"]
+    with_it = {label: block for label, block in blocks.items() if name in names[block]}
+    written = _rewrite_blocks(with_it, states, handler)
+    for label, block in written.items():
+        names[block] = names[blocks[label]]
+    return {label: written.get(label, block) for label, block in blocks.items()}
+
+
 # SciPy, loaded when it is first needed.  Numba imports its linear algebra with the registries, only
 # to see whether it is installed: a third of a second, wherever it is.  Numba asks when it compiles
 # np.correlate or np.convolve, and gets the same answer then.

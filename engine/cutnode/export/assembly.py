@@ -37,10 +37,14 @@ MATHEMATICS = frozenset(
 )
 """Functions of C's library that rules may call."""
 
+ADDRESS = "address"
+"""Part of the names of objects of this process: numba mentions some that no code uses."""
+
 _NAME = re.compile(r'@(?:"([^"]+)"|([-\w$.]+))')
 _MESSAGE = re.compile(
     r"^(@\S*\.const\.picklebuf\.\S+ = internal constant (\{[^{}]*\})) \{.*$", re.M
 )
+_ADDRESS = re.compile(r"^(@numba\.dynamic\.globals\.\S+ = \w+ global ptr) inttoptr .*$", re.M)
 _TICKS = re.compile(r"= call i64 @llvm\.read(cycle|steady)counter\(\)")
 
 
@@ -119,6 +123,7 @@ def _retargeted(text: str, triple: str, machine: Any) -> str:
     text = text.replace(" = common global ", " = internal global ")
     text = _TICKS.sub("= add i64 0, 0", text)
     text = _as_instructions(text)
+    text = _ADDRESS.sub(r"\1 null", text)
     return _MESSAGE.sub(r"\1 zeroinitializer", text)
 
 
@@ -156,7 +161,9 @@ def _renamed(text: str, prefix: str) -> tuple[str, dict[str, str]]:
         if line.startswith(("define ", "@")) and " external " not in line:
             found = _NAME.search(line)
             assert found
-            names[found[1] or found[2]] = f"{prefix}_{len(names)}"
+            name = found[1] or found[2]
+            kind = ADDRESS if name.startswith("numba.dynamic.globals.") else ""
+            names[name] = f"{prefix}_{kind}{len(names)}"
     for name in (LOOK, REPORT):
         names[name] = f"{prefix}_{name}"
 
@@ -305,6 +312,9 @@ def _optimise(module: Any, machine: Any) -> None:
 
 def _require_defined(module: Any, known: set[str]) -> None:
     """Raise :class:`CutnodeError` if the code calls a function that nobody defines."""
+    for each in module.global_variables:
+        if f"_{ADDRESS}" in each.name:
+            raise CutnodeError("the rules refer to an object of this process, which stays here")
     known = known | MATHEMATICS | {"memcpy", "memmove", "memset"}
     missing = sorted(_undefined(module) - known)
     if missing:

@@ -27,6 +27,9 @@ from cutnode.kernels.scores import is_decisive
 ROWS, SIDE = range(2)
 """Numbers at the start of the memory: the first player's rows, and the offset to the second's."""
 
+SPARE = 8
+"""The words of the memory beyond its contents, which begin at a multiple of 64 bytes."""
+
 MOST_STONES = 1024
 
 NONE = -1
@@ -78,7 +81,7 @@ class Learned:
         Each address is a multiple of 64; *spare* readable bytes follow the last array.
         """
         sizes = [-(-8 * header // 64) * 64, *(-(-part.nbytes // 64) * 64 for part in parts)]
-        self.memory = np.zeros((sum(sizes) + spare) // 8 + 8, np.uint64)
+        self.memory = np.zeros((sum(sizes) + spare) // 8 + SPARE, np.uint64)
         base = self.memory.ctypes.data
         self.address = base + -base % 64
         places = [int(place) for place in self.address + np.cumsum(sizes)[: len(parts)]]
@@ -98,7 +101,7 @@ class Learned:
         Offsets are in bytes from the start; the words themselves are 0.
         """
         first = (self.address - self.memory.ctypes.data) // 8
-        words = self.memory[first:].copy()
+        words = self.memory[first : first + len(self.memory) - SPARE].copy()
         places = {number: int(words[number]) - self.address for number in self.addressed}
         words[list(places)] = 0
         return words, places
