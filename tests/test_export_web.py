@@ -22,6 +22,7 @@ from cutnode.contract.errors import CutnodeError
 from cutnode.export.layout import parts_of
 from cutnode.export.packages import Export, export
 from cutnode.export.page import PageGame, joined, write_files, write_page
+from cutnode.export.shifts import with_pairs
 
 NODE = shutil.which("node")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -111,6 +112,20 @@ def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CutnodeError, match=r"cannot be made: Not a directory$"):
         write_files([PageGame(ABOUT, b"")], tmp_path / "file")
+
+
+def test_shifts_of_four_lanes_become_pairs() -> None:
+    code = (
+        "define <4 x i64> @f(<4 x i64> %a) {\n"
+        "  %b = shl nuw <4 x i64> %a, <i64 1, i64 7, i64 8, i64 9>\n"
+        "  %c = lshr <4 x i64> %b, <i64 2, i64 2, i64 3, i64 4>, !tbaa !1\n"
+        "  %d = shl <4 x i64> %c, splat (i64 1)\n"
+    )
+    lines = with_pairs(code).splitlines()
+    assert sum("<2 x i64> %shift." in line and "shl" in line for line in lines) == 4
+    assert sum("lshr" in line for line in lines) == 3
+    assert lines[-1] == "  %d = shl <4 x i64> %c, splat (i64 1)"
+    assert "<4 x i64> %a, <i64" not in with_pairs(code)
 
 
 # The package
