@@ -21,6 +21,7 @@ from cutnode.contract.constants import array_of, symbol_of
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.host import LOOK, REPORT
 from cutnode.contract.linking import linked
+from cutnode.export.shifts import with_pairs
 from cutnode.kernels.evaluation import EvaluationType
 from cutnode.kernels.learned import LearnedType
 
@@ -111,6 +112,8 @@ def assemble(
         parts.append(_array_text(f"{prefix}_{name}", array, f"hidden {kind}"))
     whole = llvm.parse_assembly("\n".join(parts))
     _optimise(whole, machine)
+    if processor.triple.startswith("wasm"):
+        whole = llvm.parse_assembly(with_pairs(str(whole)))
     _require_defined(whole, {f"{prefix}_{name}" for name in (LOOK, REPORT)})
     return bytes(machine.emit_object(whole))
 
