@@ -599,7 +599,7 @@ def test_help_tells_every_option(name):
             assert f"\n  {parameter.name.upper()} " in result.output
 
 
-@pytest.mark.parametrize("text", [None, "", "raise RuntimeError"])
+@pytest.mark.parametrize("text", [None, "raise RuntimeError"])
 def test_a_folder_named_games_does_not_hide_the_games(tmp_path, text):
     (tmp_path / "games").mkdir()
     if text is not None:
@@ -1153,7 +1153,6 @@ def test_process_reads_a_pipe_and_keeps_stderr_silent():
     [
         (("solve", "connect4", LATE), 0),
         (("solve", "connect4", "8"), 2),
-        (("solve", "connect4", "--frobnicate"), 2),
         (("solve", "connect4", "--nodes", 100), 3),
     ],
 )
@@ -1235,12 +1234,12 @@ def test_terminal_has_one_line_while_a_search_is_compiled(monkeypatch, tmp_path)
 
 def test_log_has_info_lines(monkeypatch):
     monkeypatch.setattr("cutnode.cli.live.LOOK_SECONDS", 0.01)
-    arguments = "search", "connect4", "--seconds", "0.6"
+    arguments = "search", "connect4", "--seconds", "0.2"
     assert run_cutnode(*arguments).stderr == ""
     lines = run_cutnode(*arguments, "--progress").stderr.splitlines()
     told = r"info depth \d+ value -?\d+ nodes \d+ nps \d+ hashfull \d+ time \d+ pv \d"
     assert any(re.match(told, line) for line in lines)
-    assert "info value -" in run_cutnode("solve", "connect4", "-s", "0.6", "--progress").stderr
+    assert "info value -" in run_cutnode("solve", "connect4", "-s", "0.2", "--progress").stderr
 
 
 def test_terminal_shows_progress_and_a_summary(positions):
@@ -1256,11 +1255,11 @@ def test_terminal_shows_progress_and_a_summary(positions):
 @pytest.mark.parametrize(
     ("words", "both"),
     [
-        (("games",), False),
         (("--help",), False),
-        (("solve", "--help"), False),
         (("solve", "tictactoe", "1524"), False),
-        (("lab", "parameters"), False),
+        pytest.param(("games",), False, marks=pytest.mark.slow),
+        pytest.param(("solve", "--help"), False, marks=pytest.mark.slow),
+        pytest.param(("lab", "parameters"), False, marks=pytest.mark.slow),
         (("nosuch",), True),
     ],
 )

@@ -123,7 +123,7 @@ def test_teeko_patterns():
     assert len(winning) == 44
 
 
-QUICK_ENDINGS = [["suicide", "K", "K"], ["suicide", "N", "N"]]
+QUICK_ENDINGS = [["suicide", "K", "K"]]
 
 compiled_only = [
     pytest.mark.slow,
