@@ -1151,7 +1151,6 @@ def test_process_reads_a_pipe_and_keeps_stderr_silent():
 @pytest.mark.parametrize(
     ("args", "code"),
     [
-        (("solve", "connect4", LATE), 0),
         (("solve", "connect4", "8"), 2),
         (("solve", "connect4", "--nodes", 100), 3),
     ],

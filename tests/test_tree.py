@@ -201,7 +201,7 @@ def test_plain_trees_are_whole(name, search):
 @pytest.mark.parametrize("options", [{}, {"driver": "mtdf"}, {"techniques": ["pvs", "deepening"]}])
 def test_bounds_hold(options):
     """In an exact search, each node's bound agrees with plain minimax."""
-    game = load_game("kalah", plain=True)
+    game = load_game("kalah:4x3", plain=True)
     tree = everything(game.parse(""), 3, exact=True, **options)
     checked = 0
     for node in tree.root.walk():
