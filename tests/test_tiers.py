@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from commands import run_cutnode
 from marks import LONG, compiled_only
-from test_interpreted import random_positions
+from test_interpreted import random_positions, twin
 
 import cutnode
 from cutnode import ContractError, Searcher, load_game
@@ -338,12 +338,19 @@ def test_every_verb_of_a_search_has_a_kernel():
 # Every game, both ways
 
 
+SHARED = ["tictactoe", "connect4"]
+"""Games whose searches other tests compile, too."""
+
+
 @pytest.mark.parametrize(
     "name",
     [
-        "tictactoe",
-        "toys.isola",
-        *(pytest.param(name, marks=LONG) for name in cutnode.game_names() if name != "tictactoe"),
+        *SHARED,
+        *(
+            pytest.param(name, marks=LONG)
+            for name in ("toys.isola", *cutnode.game_names())
+            if name not in SHARED
+        ),
     ],
 )
 def test_games_search_the_same_both_ways(name):
@@ -374,6 +381,24 @@ def prove_both_ways(start, name):
             goal = Goal(position, weak, scores=True)
             same = compiled.prove(goal, Limits(1500)), plain.prove(goal, Limits(1500))
             assert found(same[0]) == found(same[1])
+
+
+def test_compiled_rules_answer_as_in_plain_python():
+    """Isolation has symmetries, and two moves in each turn."""
+    game, plain = load_game("toys.isola"), load_game("toys.isola", plain=True)
+    options = {"table": 1, "evaluation": "own"}
+    for position in random_positions(game.start(), 30, 3, seed="isola"):
+        first = Searcher(game, interpreted=True, **options).search(position, depth=3)
+        other = Searcher(plain, **options).search(twin(plain, position), depth=3)
+        assert first.lines == other.lines
+        assert replace(first.statistics, seconds=0) == replace(other.statistics, seconds=0)
+        first = Solver(Resources(type(position), Table(1), interpreted=True))
+        other = Solver(Resources(type(plain.start()), Table(1)))
+        answers = [
+            solver.prove(Goal(where, weak=False, scores=True), Limits(1500))
+            for solver, where in ((first, position), (other, twin(plain, position)))
+        ]
+        assert found(answers[0]) == found(answers[1])
 
 
 EXPLODING = """
