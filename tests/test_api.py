@@ -419,14 +419,6 @@ print(cutnode.search.results is results)
     assert result.value == cutnode.search.api.search(LATE, depth=2).value
 
 
-def test_rules_load_neither_kernels_nor_searches():
-    code = (
-        "import sys, cutnode.games.tictactoe; print(*(n for n in sys.modules if 'cutnode.' in n))"
-    )
-    rooms = {name.split(".")[1] for name in in_a_new_process(code)}
-    assert rooms == {"compiler", "contract", "games"}
-
-
 def test_keywords_are_those_of_options():
     """Type checkers know the keywords of the functions and of the table of options."""
     for keywords, kind in (

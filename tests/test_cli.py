@@ -1200,14 +1200,13 @@ def test_terminal_shows_boards_in_colour_with_glyphs(monkeypatch):
     shown = at_terminal("show", "connect4", 44)
     assert "\x1b[1;31m●\x1b[0m" in shown and "\x1b[1;34m○\x1b[0m second player" in shown
     monkeypatch.setenv("NO_COLOR", "1")
-    shown = at_terminal("show", "connect4", 44)
-    assert "· · · ● · · ·" in shown and "\x1b" not in shown
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    assert ". . . x . . ." in at_terminal("show", "connect4", 44)
+    shown = at_terminal("show", "connect4", 44)
+    assert ". . . x . . ." in shown and "\x1b" not in shown
 
 
 def test_terminal_shows_how_far_a_search_is():
-    shown = at_terminal("search", "connect4", "--seconds", "0.9")
+    shown = at_terminal("search", "connect4", "--seconds", "0.6")
     assert re.search(
         r"depth \d+  value -?\d+  [\d,]+ nodes  [\d,]+/s  table \d+%  \d+\.\d s  \d", shown
     )
