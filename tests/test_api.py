@@ -306,7 +306,7 @@ def test_limits_of_a_batch_are_for_each_position(threads):
     batch = solve_many(positions, cold=True, nodes=1000, threads=threads)
     assert batch.proven.tolist() == [False, True, False, True]
     assert [r.reason for r in batch] == ["node limit", "proven", "node limit", "proven"]
-    batch = solve_many(positions, cold=True, seconds=0.5, threads=threads)
+    batch = solve_many(positions, cold=True, seconds=0.2, threads=threads)
     assert [r.reason for r in batch] == ["time limit", "proven", "time limit", "proven"]
 
 
