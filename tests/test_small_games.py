@@ -16,7 +16,7 @@ from cutnode.contract.verbs import canonical, index, outcome, play
 
 FACTS = rows(FOLDER / "small_games.txt")
 
-QUICK = {"hexapawn:3x3", "hexapawn:3x4", "hexapawn:4x3", "hexapawn:5x3", "quixo:3x3"}
+QUICK = {"hexapawn:3x3", "hexapawn:3x4", "hexapawn:4x3", "hexapawn:5x3"}
 
 
 def images(position):
