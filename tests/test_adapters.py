@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import pickle
 import random
 import sys
@@ -181,7 +182,8 @@ def test_equal_positions_have_the_same_future(pyspiel, name):
         return [(step, odd, position.after(step)) for step, odd in steps]
 
     known, queue, merged = {start: start}, deque([start]), 0
-    while queue and len(known) < (120 if name == "pentago" else 600):
+    most = {"pentago": 60, "havannah(board_size=2,swap=True)": 600, "gomoku(size=4,connect=3)": 600}
+    while queue and len(known) < most.get(name, 300):
         for _, _, child in after(queue.popleft()):
             if child in known:
                 merged += 1
@@ -206,7 +208,7 @@ def test_other_positions_are_told_apart_by_their_steps(pyspiel):
     "name", ["tic_tac_toe", "dots_and_boxes(num_rows=1,num_cols=1)", "pig(horizon=4,winscore=6)"]
 )
 def test_games_of_openspiel_keep_to_the_contract(pyspiel, name):
-    assert check(load_game(f"openspiel:{name}"), games=3) == []
+    assert check(load_game(f"openspiel:{name}"), games=1) == []
 
 
 def test_texts_of_openspiel(pyspiel):
@@ -545,5 +547,9 @@ def test_libraries_that_are_broken(monkeypatch, tmp_path, text, reason):
     for module in [name for name in sys.modules if name.partition(".")[0] == "easyAI"]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.syspath_prepend(tmp_path)
+    # All distributions here need not be read for each.
+    monkeypatch.setattr(
+        importlib.metadata, "packages_distributions", lambda: {"easyAI": ["easyAI"]}
+    )
     with pytest.raises(CutnodeError, match=rf"easyAI 2\.1\.0 cannot be imported \(.*{reason}"):
         load_game("easyai:my_file.py:MyGame")

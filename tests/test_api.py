@@ -306,7 +306,7 @@ def test_limits_of_a_batch_are_for_each_position(threads):
     batch = solve_many(positions, cold=True, nodes=1000, threads=threads)
     assert batch.proven.tolist() == [False, True, False, True]
     assert [r.reason for r in batch] == ["node limit", "proven", "node limit", "proven"]
-    batch = solve_many(positions, cold=True, seconds=0.5, threads=threads)
+    batch = solve_many(positions, cold=True, seconds=0.2, threads=threads)
     assert [r.reason for r in batch] == ["time limit", "proven", "time limit", "proven"]
 
 
@@ -417,14 +417,6 @@ print(cutnode.search.results is results)
     result = cutnode.search(LATE, depth=2, lines=2)
     assert (result.depth, len(result.lines)) == (2, 2)
     assert result.value == cutnode.search.api.search(LATE, depth=2).value
-
-
-def test_rules_load_neither_kernels_nor_searches():
-    code = (
-        "import sys, cutnode.games.tictactoe; print(*(n for n in sys.modules if 'cutnode.' in n))"
-    )
-    rooms = {name.split(".")[1] for name in in_a_new_process(code)}
-    assert rooms == {"compiler", "contract", "games"}
 
 
 def test_keywords_are_those_of_options():

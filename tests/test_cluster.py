@@ -285,8 +285,8 @@ def test_threads_of_a_worker_share_its_table():
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        result = solve_split(client, start, plies=6, questions=3, table=16)
-        weak = solve_split(client, start, plies=5, table=16, weak=True)
+        result = solve_split(client, start, plies=5, questions=3, table=16)
+        weak = solve_split(client, start, plies=4, table=16, weak=True)
     assert (result.value, weak.value) == (0, 0)
     assert analyse(start).scores[result.best_move] == 0
 

@@ -88,10 +88,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("page", EXAMPLES)
-def test_examples_run(page: str, here: Path, request: pytest.FixtureRequest) -> None:
+def test_examples_run(
+    page: str, here: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The examples run with the files that the page shows in the current folder."""
     for module in NEEDS.get(page, "").split():
         pytest.importorskip(module, exc_type=ImportError)
+    monkeypatch.delenv("CUTNODE_TIERS")  # small questions are answered as readers see it
     text = TEXTS[page]
     for title, code in fences(text, "python"):
         if title:

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 from data import FOLDER, rows
-from hypothesis import given
+from hypothesis import given, settings
 from numbering import assert_no_faults_in_layers
 from positions import moves_by, order_scores, random_positions, reached
 
@@ -127,6 +127,7 @@ def assert_moves_by_words(position):
         )
 
 
+@settings(max_examples=50)
 @given(reached("draughts"))
 def test_moves(position):
     assert_moves_by_words(position)

@@ -138,7 +138,7 @@ def test_positions_are_added_up():
 
 
 def test_the_same_settings_count_the_same():
-    first = ablation([TICTACTOE.parse("5")], 6, runs=2)
+    first = ablation([TICTACTOE.parse("5")], 5, runs=2)
     settings = {**first.settings}
     game = load_game(settings.pop("game"))
     positions = [game.parse(text) for text in settings.pop("positions")]

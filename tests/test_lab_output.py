@@ -119,12 +119,14 @@ def test_without_matplotlib(study, tmp_path, monkeypatch):
     assert result.output == "cutnode: plots need matplotlib: pip install 'cutnode[plot]'\n"
 
 
-@pytest.mark.parametrize("experiment", ["ablation", "depths"])
-@pytest.mark.parametrize("kind", plots.PLOTS)
+@pytest.mark.parametrize(
+    ("experiment", "kind"), [*(("ablation", kind) for kind in plots.PLOTS), ("depths", "svg")]
+)
 def test_plots(tmp_path, experiment, kind):
     pytest.importorskip("matplotlib")
     file = tmp_path / f"plot.{kind}"
     arguments = ("tictactoe", "--depth", 3, "--techniques", "table,late_move_pruning", "--runs", 1)
+    arguments += ("--positions", 5)
     assert run_cutnode("lab", experiment, *arguments, "--out", file).exit_code == 0
     data = file.read_bytes()
     assert data.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[kind])

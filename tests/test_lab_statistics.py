@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from commands import run_cutnode
 from toys import race
+from workers import dying, ending
 
 from cutnode import CutnodeError, Searcher, game_names, load_game
 from cutnode.cli.inputs import read_positions
@@ -368,11 +369,6 @@ def test_what_was_measured_is_kept_when_processes_are_interrupted():
     assert not active_children()
 
 
-def ending():
-    """Return a function that answers tasks and does not survive one of them."""
-    return lambda task: os._exit(3) if task == 2 else -task
-
-
 def test_a_process_that_ends_is_reported():
     with Processes(ending, 2) as processes:
         assert list(processes.answers([0, 1])) == [0, -1]
@@ -380,17 +376,6 @@ def test_a_process_that_ends_is_reported():
             list(processes.answers([1, 2, 3]))
         assert list(processes.answers([5])) == [-5]
     assert not active_children()
-
-
-def dying():
-    """Return a function that answers tasks with its process and its process group."""
-
-    def answer(task):
-        if task == "die":
-            os.kill(os.getpid(), signal.SIGKILL)
-        return os.getpid(), os.getpgrp() if hasattr(os, "getpgrp") else None
-
-    return answer
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes end otherwise")

@@ -243,6 +243,7 @@ def test_parameters_are_screened_before_games():
     assert "screen" in stages and "reference" not in stages
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="other processes compile")
 def test_workers_play_the_same(by_games):
     again = tune(TICTACTOE, SOME, **BY_GAMES, workers=2)

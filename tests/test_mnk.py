@@ -51,7 +51,9 @@ def test_boards(variant):
     assert solve(start(variant)).value == BOARDS[variant]
 
 
-@pytest.mark.parametrize("variant", ["3x3x3", "3x2x2", "5x2x3", "6x1x3"])
+@pytest.mark.parametrize(
+    "variant", ["3x3x3", "3x2x2", "6x1x3", pytest.param("5x2x3", marks=pytest.mark.slow)]
+)
 def test_all_positions(variant):
     """The claims of bounds, candidates and similar verbs about all positions of a small board."""
     values = values_as_claimed(start(variant))

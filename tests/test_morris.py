@@ -143,7 +143,7 @@ def assert_moves_by_words(position):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_moves(variant):
-    for position in random_positions("morris", variant)[::3]:
+    for position in random_positions("morris", variant)[::6]:
         assert_moves_by_words(position)
 
 
@@ -162,7 +162,7 @@ def random_board(dice, variant):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_moves_of_any_board(variant):
     dice = Random(variant)
-    for _ in range(60):
+    for _ in range(30):
         position = random_board(dice, variant)
         if not (position.LINE_WINS and morris.completing(position, position.mine) & position.mine):
             assert_moves_by_words(position)

@@ -32,7 +32,9 @@ from cutnode.training.models import NetworkModel, PatternModel, models_for
 
 pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
 
-GAMES = ["chess", "connect4:5x4", "hex:4x4", "draughts", "skirmish"]
+GAMES = ["chess", "connect4:5x4", "hex:4x4", "draughts:6x6", "skirmish:4x4"]
+LARGE = ["chess", "draughts", "skirmish"]
+"""The games in which plain Python takes long."""
 
 
 @kernel
@@ -63,7 +65,10 @@ def line_of(game, seed, plies=40):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.slow] if name == "chess" else []) for name in GAMES],
+    [
+        *(name for name in GAMES if name not in LARGE),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE),
+    ],
 )
 def test_updated_scores_are_those_from_scratch_and_of_plain_python(name):
     game = load_game(name)

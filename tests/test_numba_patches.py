@@ -69,7 +69,7 @@ def convolved(a, b):
     return np.convolve(a, b)
 
 
-print(*convolved(np.arange(3.0), np.arange(2.0)), *convolved(np.arange(3), np.arange(2)))
+print(*convolved(np.arange(3.0), np.arange(2.0)))
 loaded.append("scipy.linalg" in sys.modules)
 print(*loaded)
 """
@@ -79,18 +79,7 @@ print(*loaded)
 @compiled_only
 def test_scipy_is_loaded_when_code_of_others_needs_it():
     pytest.importorskip("scipy")
-    assert printed_by(CONVOLVED).split() == [
-        "0.0",
-        "0.0",
-        "1.0",
-        "2.0",
-        "0",
-        "0",
-        "1",
-        "2",
-        "False",
-        "True",
-    ]
+    assert printed_by(CONVOLVED).split() == ["0.0", "0.0", "1.0", "2.0", "False", "True"]
 
 
 @pytest.mark.slow

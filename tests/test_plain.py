@@ -36,7 +36,7 @@ FEW = 2_000
 def marks_of(name, variant, position, depth, lines):
     """Return the marks for long counts, and for further compilations."""
     if not variant:
-        many = lines > 1_000_000_000 or name == "skirmish"
+        many = lines > 50_000_000 or name == "skirmish"
         return [pytest.mark.slow] if many else []
     if lines <= FEW:
         return []

@@ -243,7 +243,7 @@ def test_engines_in_turn_lose_nothing(monkeypatch):
     start = load_game("kalah:3x3", plain=True).start()
     value = solve(start).value
     lower, upper, last, asked = -99, 99, set(), set()
-    for nodes in range(50, 1500, 50):
+    for nodes in range(50, 1500, 100):
         result = solve(start, engine="auto", nodes=nodes)
         assert lower <= result.lower <= value <= result.upper <= upper
         lower, upper = result.lower, result.upper
@@ -338,7 +338,9 @@ def test_a_limit_that_is_over_at_once_leaves_first_numbers_and_a_move():
     assert result.nodes <= 2
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 8))]
+)
 def test_a_stopped_search_continues_with_its_table(seed):
     """It finds the right values, and the work of stopped searches saves nodes."""
     start = load_game("kalah:3x3", plain=True).start()
@@ -354,7 +356,9 @@ def test_a_stopped_search_continues_with_its_table(seed):
     assert result.nodes < whole.nodes or nodes == whole.nodes
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize(
+    "seed", [*range(20), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 60))]
+)
 def test_stops_where_play_goes_round_leave_nothing_that_is_wrong(seed):
     """No result for one line is stored for all lines, or loses its margin."""
     dice = Random(seed)

@@ -160,7 +160,7 @@ def scattered(draw):
     return own, other
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(scattered())
 def test_wins_by_fours(stones):
     """The claim is true, and every answer that is left out loses."""
@@ -201,6 +201,7 @@ def test_symmetries_take_lines_to_lines():
         assert {frozenset(cells[cell] for cell in line) for line in LINES} == LINES
 
 
+@settings(max_examples=40)
 @given(reached("qubic"), st.integers(1, 191))
 def test_images_are_of_one_class(position, symmetry):
     image = Position(*(images(position, stones, symmetry) for stones in position[:2]))

@@ -107,11 +107,11 @@ def marks_of(name, often):
     return [pytest.mark.slow] if name in often else [pytest.mark.slow, pytest.mark.long]
 
 
-def check_exact_techniques(positions, depth, evaluation, *, ties=True, thorough=True):
+def check_exact_techniques(positions, depth, evaluation, *, ties=True, sets=None):
     """Check that every set of exact techniques returns minimax's score, with right moves and lines.
 
-    In some games (not *ties*) a position's score depends on how it was reached.  Unless *thorough*,
-    each set searches with one driver, alternately for the quickest win and for any win.
+    In some games (not *ties*) a position's score depends on how it was reached.  If *sets* are
+    given, each searches with one driver, alternately for the quickest win and for any win.
     """
     cls = type(positions[0])
     table = Table(1)
@@ -121,10 +121,10 @@ def check_exact_techniques(positions, depth, evaluation, *, ties=True, thorough=
         counted = {"evaluation": evaluation, "depth_in": depth_in}
         return minimax(position, depth, soonest=soonest, **counted).value
 
-    for number, techniques in enumerate(sets_of(cls)):
+    for number, techniques in enumerate(sets or sets_of(cls)):
         depth_in = DEPTH_IN[number % 2]
         ways = list(itertools.product((True, False), ("alphabeta", "mtdf")))
-        for soonest, driver in ways if thorough else [ways[number // 2 % 4]]:
+        for soonest, driver in [ways[number // 2 % 4]] if sets else ways:
             engine = Searcher(
                 cls,
                 table=table,
@@ -209,12 +209,18 @@ def test_every_game_has_a_small_variant():
         for name in SMALL
     ],
 )
-def test_exact_techniques_score_as_minimax_in_plain_python(name):
-    """Every shipped game runs the same functions, which need not be compiled for this."""
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_exact_techniques_score_as_minimax_in_plain_python(name, every):
+    """Every shipped game runs the same functions, which need not be compiled for this.
+
+    The quick tests give each game all techniques, none, and every fourth of the other sets.
+    """
     variant, text, depth = SMALL[name]
     game = load_game(variant, plain=True)
     start = game.parse(text) if text else game.start()
-    check_exact_techniques(positions_of(start, name, 3), depth, HASHED, thorough=False)
+    none, every_one, *others = sets_of(type(start))
+    sets = [none, every_one, *others[list(SMALL).index(name) % every :: every]]
+    check_exact_techniques(positions_of(start, name, 3), depth, HASHED, sets=sets)
 
 
 @pytest.mark.parametrize("driver", ["alphabeta", "mtdf"])

@@ -363,7 +363,7 @@ def test_stream(client: httpx.Client) -> None:
     assert [event["depth"] for event in iterations] == [1, 3, 5]
     assert last["event"] == "result"
     assert last["result"]["value"] == iterations[-1]["value"]
-    asked = {"seconds": 2}
+    asked = {"seconds": 1.4}
     proof = events(client.post("/games/connect4/solve/stream", json=asked).text)
     first, *between, last = (event["event"] for event in proof)
     assert (first, set(between), last) == ("started", {"progress"}, "result")

@@ -775,7 +775,7 @@ def test_a_quiescence_search_ends_in_a_tablebase(few_men):
     whole, part = few_men
     engine = Engine(DRAUGHTS, tablebase=part, threads=1)
     wins = 0
-    for number in range(0, 960, 20):
+    for number in range(0, 960, 40):
         with contextlib.suppress(CutnodeError):  # not every index has a position
             position = whole.position_at("1m1k-1m1k", number)
             value = engine.search(position, depth=1).value
@@ -834,7 +834,7 @@ def test_solve_takes_games_that_loop(toy, pursued):
 def test_without_memory_a_proof_is_right_where_it_ends(pursued_plainly):
     """An exact search with repetitions as draws: its proofs are true, and there are many."""
     proven = 0
-    positions = list(reachable(PURSUIT.Position())[0].values())[::10]
+    positions = list(reachable(PURSUIT.Position())[0].values())[::20]
     for position in positions:
         entry = pursued_plainly.entry(position)
         result = solve(position, memory=1, nodes=1_000)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import os
-import subprocess
-import sys
 import threading
 from dataclasses import replace
 
 import pytest
+from commands import run_cutnode
 from marks import LONG, compiled_only
-from test_interpreted import random_positions
+from test_interpreted import random_positions, twin
 
 import cutnode
 from cutnode import ContractError, Searcher, load_game
 from cutnode.compiler import rules
 from cutnode.contract.dispatch import VERBS
 from cutnode.contract.verbs import outcome
+from cutnode.kernels.evaluation import OWN
 from cutnode.runtime.running import Limits
 from cutnode.search import tiers
 from cutnode.search.loops import has_loops
+from cutnode.search.options import ProofOptions, SearchOptions
+from cutnode.search.proving_searcher import ProvingSearcher
 from cutnode.search.solving import Goal, Resources, Solver
 from cutnode.storage.tables import Table
 
@@ -30,7 +32,7 @@ NIM = """
 from typing import NamedTuple
 from cutnode import compiled
 
-MOST = {most}
+MOST = 21
 
 class Position(NamedTuple):
     left: int = MOST
@@ -62,16 +64,17 @@ def on(monkeypatch):
     monkeypatch.setenv("CUTNODE_TIERS", "1")
 
 
+def made(folder, text=NIM):
+    """Return the start of a game that has never been compiled."""
+    path = folder / f"game{len(list(folder.iterdir()))}.py"
+    path.write_text(text)
+    return load_game(path).start()
+
+
 @pytest.fixture
 def fresh(on, tmp_path):
     """A function that returns the start of a game that has never been compiled."""
-
-    def make(text=NIM, most=21):
-        path = tmp_path / f"game{len(list(tmp_path.iterdir()))}.py"
-        path.write_text(text.replace("{most}", str(most)))
-        return load_game(path).start()
-
-    return make
+    return functools.partial(made, tmp_path)
 
 
 def found(result):
@@ -94,68 +97,89 @@ def compiled_answer(monkeypatch, call, *args, **options):
 
 # Answers
 
+QUESTIONS = [
+    (cutnode.solve, {}),
+    (cutnode.solve, {"weak": True}),
+    (cutnode.solve, {"at_least": 1}),
+    (cutnode.solve, {"nodes": 5}),
+    (cutnode.solve, {"seconds": 60}),
+    (cutnode.analyse, {}),
+    (cutnode.search, {"depth": 6}),
+    (cutnode.search, {"depth": 6, "exact": True, "driver": "mtdf"}),
+    (cutnode.search, {"depth": 5, "lines": 2}),
+    (cutnode.search, {"depth": 5, "seed": 3}),
+    (cutnode.search, {"depth": 5, "moves": [1, 3]}),
+    (cutnode.search, {"nodes": 100}),
+    (cutnode.search, {"seconds": 60}),
+    (cutnode.search, {"depth": 3, "table": 1}),
+]
+
+
+class Answers:
+    """A game, its first answers to all questions, and those of compiled searches."""
+
+    def __init__(self, folder, monkeypatch):
+        self.position = made(folder)
+        self.filled = []
+        """Whether the answers with a table of the caller, which come second, are compiled."""
+        with monkeypatch.context() as patch:
+            patch.setenv("CUTNODE_TIERS", "1")
+            patch.setattr(tiers, "PATIENCE", 60)
+            self.first = [call(self.position, **options) for call, options in QUESTIONS]
+            for call, options in ((cutnode.solve, {}), (cutnode.search, {"depth": 3})):
+                self.filled.append(call(self.position, table=Table(1), **options).compiled)
+        self.compiled = [
+            compiled_answer(monkeypatch, call, self.position, **options)
+            for call, options in QUESTIONS
+        ]
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    """The answers about a game that all tests of this file share."""
+    with pytest.MonkeyPatch.context() as patch:
+        return Answers(tmp_path_factory.mktemp("games"), patch)
+
+
+@pytest.fixture
+def unready(answers, on, monkeypatch):
+    """The start of the game of those answers, as if it were not compiled yet."""
+    monkeypatch.setattr(tiers, "_solver_is_ready", lambda cls: False)
+    monkeypatch.setattr(tiers.search_root, "is_ready", lambda cls, evaluation: False)
+    monkeypatch.setitem(tiers._spent, type(answers.position), 0.0)
+    return answers.position
+
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"weak": True}, {"at_least": 1}, {"nodes": 5}, {"seconds": 60}],
-    ids=str,
+    "index", range(len(QUESTIONS)), ids=[f"{call.__name__}-{given}" for call, given in QUESTIONS]
 )
-def test_a_first_proof_is_the_compiled_one(fresh, monkeypatch, options):
-    position = fresh()
-    first = cutnode.solve(position, **options)
+def test_a_first_answer_is_the_compiled_one(answers, index):
+    first = answers.first[index]
     assert not first.compiled
-    assert found(first) == found(compiled_answer(monkeypatch, cutnode.solve, position, **options))
+    assert found(first) == found(answers.compiled[index])
 
 
-def test_a_first_analysis_is_the_compiled_one(fresh, monkeypatch):
-    position = fresh()
-    first = cutnode.analyse(position)
-    assert not first.compiled
-    assert found(first) == found(compiled_answer(monkeypatch, cutnode.analyse, position))
+def test_a_compiled_game_is_not_searched_as_plain_python(answers, on):
+    assert cutnode.solve(answers.position).compiled
+    assert cutnode.search(answers.position, depth=2).compiled
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"depth": 6},
-        {"depth": 6, "exact": True, "driver": "mtdf"},
-        {"depth": 5, "lines": 2},
-        {"depth": 5, "seed": 3},
-        {"depth": 5, "moves": [1, 3]},
-        {"nodes": 100},
-        {"seconds": 60},
-    ],
-    ids=str,
-)
-def test_a_first_search_is_the_compiled_one(fresh, monkeypatch, options):
-    position = fresh()
-    first = cutnode.search(position, **options)
-    assert not first.compiled
-    assert found(first) == found(compiled_answer(monkeypatch, cutnode.search, position, **options))
-
-
-def test_a_compiled_game_is_not_searched_as_plain_python(fresh, monkeypatch):
-    position = fresh()
-    compiled_answer(monkeypatch, cutnode.solve, position)
-    assert cutnode.solve(position).compiled
-
-
-def test_threads_get_first_answers_at_the_same_time(fresh):
-    position = fresh(most=30)
+def test_threads_get_first_answers_at_the_same_time(unready):
     answers = []
     threads = [
-        threading.Thread(target=lambda: answers.append(cutnode.search(position, depth=9)))
+        threading.Thread(target=lambda: answers.append(cutnode.search(unready, depth=7)))
         for _ in range(3)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    assert [answer.compiled for answer in answers] == [False] * 3
     assert [found(answer) for answer in answers] == [found(answers[0])] * 3
 
 
-def test_what_takes_too_long_is_compiled(fresh, monkeypatch):
-    position = fresh(most=200)
+def test_what_takes_too_long_is_compiled(unready, monkeypatch):
+    position = unready._replace(left=200)
     monkeypatch.setattr(tiers, "PATIENCE", 1e-9)
     told = []
     result = cutnode.search(position, nodes=200_000, progress=lambda each: told.append(each.depth))
@@ -166,63 +190,53 @@ def test_what_takes_too_long_is_compiled(fresh, monkeypatch):
     )
 
 
-def test_time_in_plain_python_is_limited_in_all(fresh, monkeypatch):
-    position = fresh()
-    assert not cutnode.solve(position).compiled
-    monkeypatch.setitem(tiers._spent, type(position), tiers.PATIENCE)
-    assert cutnode.solve(position).compiled
+def test_time_in_plain_python_is_limited_in_all(unready, monkeypatch):
+    assert not cutnode.solve(unready).compiled
+    monkeypatch.setitem(tiers._spent, type(unready), tiers.PATIENCE)
+    assert cutnode.solve(unready).compiled
 
 
-def test_a_search_out_of_time_is_compiled(fresh):
-    result = cutnode.search(fresh(most=200), seconds=1e-6)
+def test_a_search_out_of_time_is_compiled(unready):
+    result = cutnode.search(unready._replace(left=200), seconds=1e-6)
     assert result.compiled
     assert result.reason == "time limit"
 
 
-def test_a_stopped_search_returns(fresh):
+def test_a_stopped_search_returns(unready):
     stop = threading.Event()
     stop.set()
-    assert cutnode.search(fresh(), depth=5, stop=stop).reason == "stopped"
+    result = cutnode.search(unready, depth=5, stop=stop)
+    assert (result.reason, result.compiled) == ("stopped", False)
 
 
-def test_an_error_in_a_callback_is_raised(fresh):
+def test_an_error_in_a_callback_is_raised(unready):
     def fail(iteration):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        cutnode.search(fresh(), depth=5, progress=fail)
+        cutnode.search(unready, depth=5, progress=fail)
 
 
-def test_a_table_of_the_caller_is_filled_by_the_compiled_search(fresh):
-    position = fresh()
-    assert cutnode.solve(position, table=Table(1)).compiled
-    assert not cutnode.search(position, depth=3, table=1).compiled
-    assert cutnode.search(position, depth=3, table=Table(1)).compiled
+def test_a_table_of_the_caller_is_filled_by_the_compiled_search(answers):
+    assert answers.filled == [True, True]
 
 
-def test_results_say_how_they_were_found(fresh):
-    result = cutnode.solve(fresh())
+def test_results_say_how_they_were_found(answers):
+    result = answers.first[0]
     assert "as plain Python" in str(result)
     assert result.to_dict()["compiled"] is False
 
 
 def test_commands_answer_first(on, tmp_path):
     path = tmp_path / "counters.py"
-    path.write_text(NIM.replace("{most}", "20"))
-    before = path.stat().st_mtime - 60
-    os.utime(path, (before, before))
-    environment = {**os.environ, "CUTNODE_CACHE": str(tmp_path / "cache")}
-    for command in (["solve"], ["search", "--depth", "4"]):
-        run = subprocess.run(
-            [sys.executable, "-m", "cutnode", command[0], str(path), *command[1:], "--json"],
-            capture_output=True,
-            env=environment,
-            text=True,
-        )
-        assert run.returncode == 0, run.stderr
-        assert json.loads(run.stdout)["details"]["compiled"] is False
-    kept = {file.name.partition("-")[0] for file in (tmp_path / "cache").rglob("*.code")}
-    assert kept and all(name.startswith("cutnode.compiler.rules.") for name in kept)
+    path.write_text(NIM)
+    for command in (["solve", path], ["search", path, "--depth", 4]):
+        printed = run_cutnode(*command, "--json")
+        assert printed.exit_code == 0, printed.output
+        assert json.loads(printed.stdout)["details"]["compiled"] is False
+    cls = type(load_game(path).start())
+    assert not tiers.search_root.is_ready(cls, OWN)
+    assert not tiers.solve_batch.is_ready(cls)
 
 
 # Rules that plain Python would read otherwise
@@ -264,7 +278,7 @@ def top_bits(position):
 
 @compiled
 def key(position):
-    return position.word ^ Bits(position.number)
+    return int(position.word) ^ position.number  # negative in half of all positions
 
 @compiled
 def evaluate(position):
@@ -282,40 +296,25 @@ def popcount_of(word):
 
 def test_overflow_means_what_it_means_compiled(fresh, monkeypatch):
     position = fresh(WRAPPING)
-    first = cutnode.solve(position)
-    assert not first.compiled
-    assert found(first) == found(compiled_answer(monkeypatch, cutnode.solve, position))
-    position = fresh(WRAPPING)
-    for depth in (1, 2):
-        first = cutnode.search(position, depth=depth)
-        assert not first.compiled
-        other = compiled_answer(monkeypatch, cutnode.search, fresh(WRAPPING), depth=depth)
-        assert first.lines == other.lines
-        assert replace(first.statistics, seconds=0) == replace(other.statistics, seconds=0)
+    questions = [
+        (cutnode.solve, {}),
+        (cutnode.search, {"depth": 1}),
+        (cutnode.search, {"depth": 2}),
+    ]
+    first = [call(position, **options) for call, options in questions]
+    assert not any(each.compiled for each in first)
+    for (call, options), each in zip(questions, first, strict=True):
+        assert found(each) == found(compiled_answer(monkeypatch, call, position, **options))
 
 
-@pytest.mark.parametrize(
-    ("rule", "returned"),
-    [
-        ("evaluate", "    return 1 << 40\n"),
-        ("evaluate", "    return Bits(position.left)\n"),
-        ("evaluate", "    return 0.5 * position.left\n"),
-        ("key", "    return -position.left\n"),
-    ],
-)
-def test_unusual_results_do_not_change_the_answer(fresh, monkeypatch, rule, returned):
-    text = NIM.replace("import compiled", "import Bits, compiled").partition("@compiled\ndef eval")
-    text = f"{text[0]}@compiled\ndef {rule}(position):\n{returned}"
-    first, other = fresh(text), fresh(text)
-    try:
-        expected = compiled_answer(monkeypatch, cutnode.search, other, depth=4)
-    except cutnode.CutnodeError as error:
-        with pytest.raises(type(error)):
-            cutnode.search(first, depth=4)
-        return
-    result = cutnode.search(first, depth=4)
-    assert result.lines == expected.lines
-    assert result.nodes == expected.nodes
+@pytest.mark.parametrize("returned", ["1 << 40", "Bits(position.left)", "0.5 * position.left"])
+def test_no_first_answer_comes_from_unusual_results(fresh, returned):
+    """The compiled search reads them in its own way, or reports them."""
+    text = NIM.replace("import compiled", "import Bits, compiled")
+    assert "10 if position.left % 4 else -10" in text
+    position = fresh(text.replace("10 if position.left % 4 else -10", returned))
+    options = SearchOptions.of("search", {"depth": 4})
+    assert tiers.FirstSearch(position, options, Table(1), {}).result is None
 
 
 def test_rules_that_do_not_compile_are_reported(fresh):
@@ -339,12 +338,19 @@ def test_every_verb_of_a_search_has_a_kernel():
 # Every game, both ways
 
 
+SHARED = ["tictactoe", "connect4"]
+"""Games whose searches other tests compile, too."""
+
+
 @pytest.mark.parametrize(
     "name",
     [
-        "tictactoe",
-        "toys.isola",
-        *(pytest.param(name, marks=LONG) for name in cutnode.game_names() if name != "tictactoe"),
+        *SHARED,
+        *(
+            pytest.param(name, marks=LONG)
+            for name in ("toys.isola", *cutnode.game_names())
+            if name not in SHARED
+        ),
     ],
 )
 def test_games_search_the_same_both_ways(name):
@@ -375,6 +381,24 @@ def prove_both_ways(start, name):
             goal = Goal(position, weak, scores=True)
             same = compiled.prove(goal, Limits(1500)), plain.prove(goal, Limits(1500))
             assert found(same[0]) == found(same[1])
+
+
+def test_compiled_rules_answer_as_in_plain_python():
+    """Isolation has symmetries, and two moves in each turn."""
+    game, plain = load_game("toys.isola"), load_game("toys.isola", plain=True)
+    options = {"table": 1, "evaluation": "own"}
+    for position in random_positions(game.start(), 30, 3, seed="isola"):
+        first = Searcher(game, interpreted=True, **options).search(position, depth=3)
+        other = Searcher(plain, **options).search(twin(plain, position), depth=3)
+        assert first.lines == other.lines
+        assert replace(first.statistics, seconds=0) == replace(other.statistics, seconds=0)
+        first = Solver(Resources(type(position), Table(1), interpreted=True))
+        other = Solver(Resources(type(plain.start()), Table(1)))
+        answers = [
+            solver.prove(Goal(where, weak=False, scores=True), Limits(1500))
+            for solver, where in ((first, position), (other, twin(plain, position)))
+        ]
+        assert found(answers[0]) == found(answers[1])
 
 
 EXPLODING = """
@@ -414,31 +438,20 @@ def evaluate(position):
 
 
 def test_the_time_limit_also_holds_within_a_depth(fresh, monkeypatch):
-    position = fresh(EXPLODING)
+    """No answer is made of them, though a depth or a proof would take much longer."""
     monkeypatch.setattr(tiers, "PATIENCE", 0.05)
-    spent = []
-    monkeypatch.setattr(tiers.FirstSearch, "__init__", timed(tiers.FirstSearch.__init__, spent))
-    assert cutnode.search(position, depth=1, nodes=30_000).compiled
-    assert cutnode.solve(fresh(EXPLODING), nodes=2_000).compiled
-    assert all(nodes < 2_000 for nodes in spent)
+    visited = []
 
+    class Kept(ProvingSearcher):
+        def run(self, *args):
+            try:
+                return super().run(*args)
+            finally:
+                visited.append(self.nodes())
 
-def timed(init, spent):
-    """Wrap a first search, and keep how many nodes it has visited."""
-
-    def wrapped(self, *args, **options):
-        made = []
-        original = tiers.ProvingSearcher
-
-        def keep(*args, **options):
-            made.append(original(*args, **options))
-            return made[-1]
-
-        tiers.ProvingSearcher = keep
-        try:
-            init(self, *args, **options)
-        finally:
-            tiers.ProvingSearcher = original
-        spent.append(made[0].nodes())
-
-    return wrapped
+    monkeypatch.setattr(tiers, "ProvingSearcher", Kept)
+    options = SearchOptions.of("search", {"depth": 1, "nodes": 30_000})
+    assert tiers.FirstSearch(fresh(EXPLODING), options, Table(1), {}).result is None
+    assert 0 < visited[0] < 2_000
+    options = ProofOptions(nodes=2_000)
+    assert tiers.first_proof("solve", fresh(EXPLODING), options, Table(1)) is None

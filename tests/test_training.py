@@ -78,6 +78,11 @@ def sampled(game, count=60, seed=0):
 
 
 @functools.cache
+def board_of(game):
+    return read_board(game.start())
+
+
+@functools.cache
 def designed(game):
     return design_for(game.start())
 
@@ -109,7 +114,7 @@ def drawn(design, stages=2, seed=0):
 )
 def test_boards_are_found_in_positions(name, fields, side, seen):
     game = load_game(name)
-    reading = read_board(game.start())
+    reading = board_of(game)
     names = type(game.start())._fields
     if fields is not None:
         assert tuple(names[field] for field in reading.fields) == fields
@@ -122,7 +127,7 @@ def test_boards_are_found_in_positions(name, fields, side, seen):
 @pytest.mark.parametrize("name", ["tictactoe", "connect4:5x4", "hex:4x4", "draughts"])
 def test_bits_say_what_stands_on_cells(name):
     game = load_game(name)
-    reading = read_board(game.start())
+    reading = board_of(game)
     for position, side in sampled_positions(game.start(), 100, seed=7):
         meaning = reading.meanings[side if reading.side >= 0 else 0]
         said = [0] * len(reading.board.places)
@@ -150,7 +155,7 @@ def test_bits_say_what_stands_on_cells(name):
 )
 def test_symmetries_are_those_of_the_game(name, number):
     game = load_game(name)
-    assert len(symmetries_of(read_board(game.start()), sampled(game, 30))) == number
+    assert len(symmetries_of(board_of(game), sampled(game, 30))) == number
 
 
 def test_a_symmetry_leaves_the_end_of_the_game_as_it_is(tmp_path, monkeypatch):
@@ -165,7 +170,7 @@ def test_a_symmetry_leaves_the_end_of_the_game_as_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr(symmetries, "_goes_the_same_way", lambda *given: False)
     assert len(symmetries_of(reading, sampled(corner, 30))) == 1
     game = load_game("hex:4x4")
-    assert len(symmetries_of(read_board(game.start()), sampled(game, 30))) == 2
+    assert len(symmetries_of(board_of(game), sampled(game, 30))) == 2
 
 
 CORNER = """
@@ -178,7 +183,7 @@ def outcome(position):
 
 @pytest.mark.parametrize("name", ["dobutsu", "connect4:5x4"])
 def test_images_of_bits_lay_out_what_stands_on_cells(name):
-    reading = read_board(load_game(name).start())
+    reading = board_of(load_game(name))
     samples = sampled(load_game(name), 30, seed=5)
     mirror = symmetries_of(reading, samples)[1]
     images = image_of_bits(reading, mirror)
@@ -199,7 +204,7 @@ def test_rules_in_plain_python_are_refused():
 def test_games_of_chance_are_read_where_players_decide():
     samples = sampled(load_game("ur"))
     assert all(chance(position) == 0 for position in samples)
-    reading = read_board(load_game("ur").start())
+    reading = board_of(load_game("ur"))
     assert reading.raw and not reading.bitboards  # the words also include waiting pieces
 
 

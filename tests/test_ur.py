@@ -60,7 +60,9 @@ def passes(position, depth):
     return count
 
 
-@pytest.mark.parametrize("depth", range(len(PUBLISHED) if jit_enabled() else 5))
+@pytest.mark.parametrize(
+    "depth", [*range(8 if jit_enabled() else 5), pytest.param(8, marks=pytest.mark.slow)]
+)
 def test_minimax_visits_the_published_nodes_and_passes(depth):
     nodes = minimax(start(), depth, depth_in="actions").nodes
     assert nodes == PUBLISHED[depth] + passes(start(), depth)

@@ -13,6 +13,7 @@ players have separate weights.
 
 from __future__ import annotations
 
+import functools
 import random
 from dataclasses import dataclass
 from typing import Any
@@ -129,6 +130,12 @@ def sampled_positions(start: Any, count: int, seed: int = 0) -> list[tuple[Any, 
     return found[:count]
 
 
+@functools.lru_cache(16, typed=True)  # positions of two games may be equal
+def samples_of(start: Any) -> list[tuple[Any, int]]:
+    """Return the positions by which an evaluation is designed: the board, windows, and terms."""
+    return sampled_positions(start, SAMPLES)
+
+
 def require_learnable(start: Any) -> None:
     """Raise :class:`GameError` if no evaluation can be learned, however the board is read."""
     cls: Any = type(start)
@@ -154,7 +161,7 @@ def read_board(start: Any) -> BoardReading:
             f"and the rule cell(position, index), as engine/cutnode/contract/cells.py explains"
         )
     require_learnable(start)
-    samples = sampled_positions(start, SAMPLES)
+    samples = samples_of(start)
     positions = [position for position, _ in samples]
     sides = np.array([side for _, side in samples], bool)
     field = _side_field(cls, start, positions, sides)

@@ -15,11 +15,7 @@ from cutnode.contract.verbs import features
 from cutnode.kernels.learned import MOST_STONES
 from cutnode.kernels.optionality import FEATURES
 from cutnode.kernels.patterns import LANES, LEVELS, MOVE_COUNT, Patterns, Shape, counted
-from cutnode.training.boards import (
-    BoardReading,
-    read_board,
-    sampled_positions,
-)
+from cutnode.training.boards import BoardReading, read_board, samples_of
 from cutnode.training.symmetries import symmetries_of
 from cutnode.training.windows import BYTE, CONTENTS, MARKS, Symmetry, Window, windows_of
 
@@ -221,7 +217,7 @@ def design_for(start: Any) -> Design:
     :class:`GameError` if the game lacks what this needs.
     """
     reading = read_board(start)
-    samples = [position for position, _ in sampled_positions(start, SAMPLES)]
+    samples = [position for position, _ in samples_of(start)[:SAMPLES]]
     symmetries = symmetries_of(reading, samples[:SYMMETRY_SAMPLES])
     contents = np.array([contents_of(reading.seen_position(each)) for each in samples])
     used = sorted({cell for meaning in reading.meanings for cell, _ in meaning.values()})
@@ -253,7 +249,7 @@ def with_terms(start: Any, design: Design) -> Design | None:
     None if no term varies.  In games of chance, moves are not counted, as there may be none before
     a chance event.
     """
-    samples = [position for position, _ in sampled_positions(start, SAMPLES)]
+    samples = [position for position, _ in samples_of(start)[:SAMPLES]]
     told = np.array([features(position) for position in samples], float)
     terms = {number: told[:, number] for number in range(told.shape[1])}
     by_chance = defines(type(start), "chance")
