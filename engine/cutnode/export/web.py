@@ -17,7 +17,7 @@ WEB = Path(__file__).parent / "source" / "web"
 def write_web_files(folder: Path, name: str, about: Mapping[str, Any]) -> None:
     """Write the files of a package to the folder of its ``game.wasm``.
 
-    *name* is that of the game in C; the package is called ``cutnode-NAME``, with hyphens.
+    *name* is the game's name in C; the package is called ``cutnode-NAME``, with hyphens.
     """
     values = {
         "NAME": f"cutnode-{name.replace('_', '-')}",
