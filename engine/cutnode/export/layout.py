@@ -185,7 +185,7 @@ def _add_constants(found: Contents, cls: Any, evaluation: Any, parts: list[str])
     found.add_fields("FOUND", result_dtype(cls))
     found.add_fields("CONTROL", CONTROL)
     found.add_fields("ROW", solver.result_dtype(cls))
-    found.macros["ROWS_SIZE"] = result_dtype(cls).itemsize + solver.result_dtype(cls).itemsize
+    found.macros["ROWS_SIZE"] = result_dtype(cls).itemsize + 2 * solver.result_dtype(cls).itemsize
     found.macros["GUESS_NONE"] = INFINITE
     if isinstance(evaluation, Learned) and {"search", "mcts"} & {*parts}:
         words, places = evaluation.relocatable()

@@ -173,6 +173,11 @@ static void begin_row(char *row, int64_t lower, int64_t upper)
     I64(row, AT_ROW_UPPER) = upper;
     I64(row, AT_ROW_REASON) = CALLED;
 }
+
+static int64_t width(const char *row)
+{
+    return I64(row, AT_ROW_UPPER) - I64(row, AT_ROW_LOWER);
+}
 #endif
 
 int cutnode_solve(cutnode_engine *engine, const cutnode_limits *limits, cutnode_result *result)
@@ -193,15 +198,21 @@ int cutnode_solve(cutnode_engine *engine, const cutnode_limits *limits, cutnode_
     left = left < 1 ? 1 : left;
     int64_t with_line = least(left, UNLIMITED / 2) * 2 - 1;
     int64_t first = least(SHORT_NODES, left);
-    /* A first attempt takes no longer than a call of Python: node counts are those of Python. */
+    /* As in Python: a short attempt, and then the rest. */
     if ((code = run_solver(engine, row, first, first)) != CUTNODE_OK)
         return code;
-    if (I64(row, AT_ROW_REASON) != RUNNING && first < left && !engine->stopping) {
+    int64_t reason = I64(row, AT_ROW_REASON);
+    if (I64(engine->solver, AT_SOLVER_STOP) != RUNNING && first < left && !engine->stopping) {
+        char *second = row + ROW_SIZE;
         int64_t rest = left == UNLIMITED ? UNLIMITED : left - I64(row, AT_ROW_NODES);
-        begin_row(row, I64(row, AT_ROW_LOWER), I64(row, AT_ROW_UPPER));
-        I64(row, AT_ROW_GUESS) = guess;
-        if ((code = run_solver(engine, row, rest < 1 ? 1 : rest, with_line)) != CUTNODE_OK)
+        begin_row(second, I64(row, AT_ROW_LOWER), I64(row, AT_ROW_UPPER));
+        I64(second, AT_ROW_GUESS) = guess;
+        engine->bounds = second;
+        if ((code = run_solver(engine, second, rest < 1 ? 1 : rest, with_line)) != CUTNODE_OK)
             return code;
+        reason = I64(second, AT_ROW_REASON);
+        if (width(second) < width(row) || I64(second, AT_ROW_LENGTH) > I64(row, AT_ROW_LENGTH))
+            row = second;
     }
     result->lower = (double)I64(row, AT_ROW_LOWER);
     result->upper = (double)I64(row, AT_ROW_UPPER);
@@ -214,7 +225,7 @@ int cutnode_solve(cutnode_engine *engine, const cutnode_limits *limits, cutnode_
         result->move = result->line[0];
     if (!result->proven)
         result->length = 0;
-    return cutnode_end(engine, engine->earlier, I64(row, AT_ROW_REASON));
+    return cutnode_end(engine, engine->earlier, reason);
 #else
     (void)limits, (void)result;
     return cutnode_fail(engine, CUTNODE_MISSING, "the solver was not exported: see cutnode export --solve");
