@@ -40,6 +40,7 @@ enum {
     CUTNODE_STOPPED = 1,     /* by cutnode_stop, or by the progress function */
     CUTNODE_NODES = 2,
     CUTNODE_TIME = 3,
+    CUTNODE_PLIES = 4,       /* of cutnode_solve: a line of play became too long for a proof */
     CUTNODE_PLAYOUTS = 9
 };
 
@@ -92,7 +93,8 @@ typedef struct cutnode_state {
     int32_t moves;           /* the number of legal moves */
 } cutnode_state;
 
-/* Called now and then by a running search, with its result so far; return 0 to stop it. */
+/* Called now and then by a running search, with its result so far; return 0 to stop it.  It may ask
+ * about the position, but must not change it, nor begin another search. */
 typedef int (*cutnode_progress)(const cutnode_result *result, void *user);
 
 /* Return a new engine at the first position; NULL without memory, or if a size is out of range.
@@ -139,7 +141,8 @@ CUTNODE_API void cutnode_seal(uint64_t *words);
 /* Count the lines of play of a number of moves. */
 CUTNODE_API int cutnode_perft(cutnode_engine *engine, int32_t depth, int64_t *count);
 
-/* The searches; at least one limit is needed, except by cutnode_solve. */
+/* The searches; at least one limit is needed, except by cutnode_solve.  A proof takes up to 6 MB of
+ * stack, in games of long lines. */
 CUTNODE_API int cutnode_search(cutnode_engine *engine, const cutnode_limits *limits,
                                cutnode_result *result);
 CUTNODE_API int cutnode_solve(cutnode_engine *engine, const cutnode_limits *limits,

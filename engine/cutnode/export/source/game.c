@@ -30,6 +30,7 @@ static void lay_out(cutnode_engine *engine, uintptr_t start, int64_t table_mib, 
     engine->plies = (ply *)take(engine, sizeof(ply) * (CUTNODE_MOST_PLIES + 2));
     engine->about = (char *)take(engine, ABOUT_SIZE);
     engine->moves = (int64_t *)take(engine, 8 * MOVES_ROOM);
+    engine->replies = (int64_t *)take(engine, 8 * MOVES_ROOM);
     engine->plain = (char *)take(engine, PLAIN_SIZE);
     engine->rows = (char *)take(engine, ROWS_SIZE);
     engine->control = (char *)take(engine, CONTROL_SIZE);
@@ -568,9 +569,6 @@ int cutnode_end(cutnode_engine *engine, int64_t nodes, int64_t reason)
     result->nodes = nodes;
     result->seconds = cutnode_now() - engine->started;
     result->reason = (int32_t)(result->proven ? RUNNING : reason);
-    if (reason == PLIES && !result->proven)
-        return cutnode_fail(engine, CUTNODE_RULES,
-                            "a line of play is longer than CUTNODE_MOST_PLIES: no proof is possible");
     if (reason == PROBABILITIES || reason == VALUE || reason == MOVES)
         return cutnode_broken(engine);
     return CUTNODE_OK;

@@ -27,6 +27,9 @@ void *memcpy(void *to, const void *from, size_t count);
 #define IS_WASM 0
 #endif
 
+/* The most plies that a proof goes down, at up to 2 kB of stack each. */
+#define LONGEST_PROOF 3000
+
 /* The pace of looks at the clock: steps in nodes, times in seconds. */
 #define FIRST_STEP 1024
 #define SHORTEST_STEP 16
@@ -71,6 +74,7 @@ struct cutnode_engine {
     char *about;              /* what the rules say about the current position */
     int64_t *moves;           /* its legal moves */
     int64_t move_count;
+    int64_t *replies;         /* room for another list of moves */
     uintptr_t kept;           /* what the evaluation keeps for each ply */
     char *search, *solver, *mate, *tree, *plain; /* memories of the kernels */
     char *rows, *control;     /* results of a search, and its control */

@@ -134,6 +134,7 @@ static int run_solver(cutnode_engine *engine, char *row, int64_t nodes, int64_t 
     I64(solver, AT_SOLVER_NODES) = 0;
     I64(solver, AT_SOLVER_STOP_AT) = -1;
     I64(solver, AT_SOLVER_LINE_LIMIT) = with_line;
+    I64(solver, AT_SOLVER_PLIES) = least(CUTNODE_MOST_PLIES, LONGEST_PROOF);
     cutnode_watch(engine, solver, nodes - 1);
     if (cutnode_solve_batch(example, cutnode_current(engine)->words, CUTNODE_WORDS, row, 1, 0,
                             2, 0, 0, solver, engine->table, engine->table_words))
@@ -297,7 +298,7 @@ static int write_line(cutnode_engine *engine, int64_t moves)
     memcpy(position, cutnode_current(engine)->words, sizeof position);
     int64_t move = result->move;
     while (moves > 1 && result->length + 2 <= CUTNODE_MOST_LINE) {
-        int64_t replies[MOVES_ROOM], count = 0, longest = NO_MOVE;
+        int64_t *replies = engine->replies, count = 0, longest = NO_MOVE;
         answer best = {NO_MOVE, 0};
         if (!after(position, move, about)
             || cutnode_list_moves(&count, example, position, CUTNODE_WORDS, replies, MOVES_ROOM))

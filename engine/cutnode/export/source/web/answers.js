@@ -15,9 +15,6 @@ const WIN = 30000;
 const MOST_ESTIMATE = 25000;
 const FAR = 2000;
 
-/** The kind of error if a line of play is longer than the rules say it can be. */
-const BROKEN = "broken game";
-
 /** What a request needs of an export, by its kind. */
 const PARTS = {
   search: "search",
@@ -371,10 +368,8 @@ class Job {
     try {
       return this.#ask("solve", limits, hear);
     } catch (error) {
-      const why =
-        error instanceof RangeError ? "stack limit" : error.kind === BROKEN && error.message;
-      if (!why) throw error;
-      return { ...known, lower, upper, proven: false, reason: why };
+      if (!(error instanceof RangeError)) throw error;
+      return { ...known, lower, upper, proven: false, reason: "stack limit" };
     }
   }
 

@@ -13,6 +13,7 @@ export const REASONS = {
   1: "stopped",
   2: "node limit",
   3: "time limit",
+  4: "stack limit",
   9: "playout limit",
 };
 
