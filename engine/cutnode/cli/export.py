@@ -12,11 +12,10 @@ import click
 from cutnode.cli.completion import complete_game
 from cutnode.cli.options import json_option
 from cutnode.contract.choices import EXPORTED
-from cutnode.contract.loading import load_game
 
 EPILOG = """\
 \b
-GAME      names, modules or files, with an optional variant, as in
+GAMES     names, modules or files, with an optional variant, as in
           `cutnode solve --help`.
 
 \b
@@ -85,6 +84,7 @@ def export(
     The package needs neither Python nor cutnode. Without an option for a part
     all parts are exported that the game can have.
     """
+    from cutnode.contract.loading import load_game
     from cutnode.export import packages
 
     if folder is None and page is None:
