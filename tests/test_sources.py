@@ -231,7 +231,7 @@ from cutnode.kernels.search import search_root
 from cutnode.kernels.solver import solve_batch
 
 files = set()
-run_pass = native._PartLowering.run_pass
+run_pass = native.PartLowering.run_pass
 
 
 def lowered(step, state):
@@ -244,7 +244,7 @@ def called(frame, event, argument):
         files.add(frame.f_code.co_filename)
 
 
-native._PartLowering.run_pass = lowered
+native.PartLowering.run_pass = lowered
 found = []
 for kernel in (solve_batch, search_root):
     files.clear()
