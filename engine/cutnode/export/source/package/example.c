@@ -22,7 +22,10 @@ int main(void)
                 break;
             continue;
         }
-        if (cutnode_search(engine, &limits, &result) != CUTNODE_OK)
+        int code = cutnode_search(engine, &limits, &result);
+        if (code == CUTNODE_MISSING)
+            code = cutnode_solve(engine, &limits, &result);
+        if (code != CUTNODE_OK || result.move < 0)
             break;
         const char *text = cutnode_move_text(result.move, state.side);
         if (text)
