@@ -31,7 +31,6 @@ pytestmark = [
 GAME = "tictactoe"
 OTHERS = [
     "toys.hexapawn:3x4",
-    "toys.hazard",
     "toys.kayles",
     "connect4",
     "othello",
@@ -42,7 +41,6 @@ OTHERS = [
 OTHERS += ["ur", "kalah", "skirmish", "draughts", "hex:5", "morris", "y", "mnk", "qubic", "oware"]
 OTHERS += ["domineering:4x5", "uniform", "toys.amazons", "toys.isola", "toys.pig", "toys.quixo"]
 OTHERS += [
-    "toys.hazard",
     "toys.kayles",
     "toys.teeko",
     "toys.dots_and_boxes",

@@ -7,7 +7,7 @@
 
 static void print(const char *name, int code, const cutnode_result *result)
 {
-    printf(" %s %d %.17g %.17g %.17g %lld %d %d", name, code, result->value, result->lower,
+    printf(" %s %d %.12g %.12g %.12g %lld %d %d", name, code, result->value, result->lower,
            result->upper, (long long)result->nodes, result->move, result->depth);
 }
 
