@@ -41,7 +41,6 @@ OTHERS = [
 OTHERS += ["ur", "kalah", "skirmish", "draughts", "hex:5", "morris", "y", "mnk", "qubic", "oware"]
 OTHERS += ["domineering:4x5", "uniform", "toys.amazons", "toys.isola", "toys.pig", "toys.quixo"]
 OTHERS += [
-    "toys.kayles",
     "toys.teeko",
     "toys.dots_and_boxes",
     "toys.gobblet",
