@@ -76,7 +76,7 @@ class Exported:
     def __init__(self, made, table=16, tree=16):
         host = target_of("host").name
         (path,) = (file for file in made.files if file.suffix == ".so" and host in file.parts)
-        self.library = ctypes.CDLL(str(path))
+        self.shared = ctypes.CDLL(str(path))
         self.name = made.name
         self.about = made.about
         create = self.function("create")
@@ -88,7 +88,7 @@ class Exported:
             raise ValueError("there is no engine")
 
     def function(self, name):
-        return getattr(self.library, f"{self.name}_{name}")
+        return getattr(self.shared, f"{self.name}_{name}")
 
     def call(self, name, *args):
         code = self.function(name)(self.engine, *args)

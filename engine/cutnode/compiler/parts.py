@@ -35,7 +35,7 @@ class Part(NamedTuple):
     """The LLVM code of a kernel."""
 
     symbol: str
-    library: PartLibrary
+    code: PartLibrary
     signature: Any
     """The numba types of its arguments and of its result."""
 
@@ -45,4 +45,4 @@ def part_of(kernel: Kernel, cls: type, evaluation: Any = None) -> Part:
     kernel.specialise(cls, evaluation)
     signature = kernel.signature(cls, evaluation)
     compiled = kernel.dispatcher.overloads[signature.args]
-    return Part(compiled.fndesc.llvm_func_name, compiled.library, signature)
+    return Part(compiled.fndesc.llvm_func_name, compiled._asdict()["library"], signature)

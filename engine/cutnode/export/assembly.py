@@ -89,7 +89,7 @@ def assemble(
     """
     entries = list(entries)
     machine = processor.machine()
-    module = linked(entry.part.library for entry in entries)
+    module = linked(entry.part.code for entry in entries)
     symbols = [entry.part.symbol for entry in entries]
     heads = [
         _wrapper(entry, [str(each.type) for each in module.get_function(symbol).arguments], prefix)

@@ -138,7 +138,7 @@ def _write_library(made: Path, work: Path, target: Target, linker: Linker, name:
     libraries = made / "lib" / target.name
     libraries.mkdir(parents=True)
     linker.pack(objects, libraries / target.archive.format(name))
-    linker.link(objects, libraries / target.library.format(name), target.libraries)
+    linker.link(objects, libraries / target.shared.format(name), target.libraries)
     header = made / "include" / f"{name}.h"
     if not header.exists():
         header.parent.mkdir(parents=True, exist_ok=True)

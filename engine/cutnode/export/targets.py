@@ -31,7 +31,7 @@ class Target(NamedTuple):
     """In the words of ``zig cc``."""
     cpu: str
     features: str = ""
-    library: str = "lib{}.so"
+    shared: str = "lib{}.so"
     archive: str = "lib{}.a"
     libraries: tuple[str, ...] = ("-lm",)
 
@@ -43,12 +43,12 @@ TARGETS = {
         Target("aarch64-linux", "aarch64-unknown-linux-gnu", "aarch64-linux-gnu.2.17", "generic"),
         Target(
             *("x86_64-windows", "x86_64-w64-windows-gnu", "x86_64-windows-gnu", "x86-64"),
-            library="{}.dll",
+            shared="{}.dll",
             libraries=(),
         ),
         Target(
             *("aarch64-macos", "arm64-apple-macosx11.0.0", "aarch64-macos.11.0", "apple-m1"),
-            library="lib{}.dylib",
+            shared="lib{}.dylib",
             libraries=(),
         ),
         Target(
