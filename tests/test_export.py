@@ -150,7 +150,7 @@ def test_positions_travel_as_words(engine):
         (("cells", None, 1), "-2: there must be room for TICTACTOE_CELLS cells, got 1"),
         (("moves", None, 1), "-2: there must be room for TICTACTOE_MOST_MOVES moves, got 1"),
         (("perft", -1, None), "-2: the depth must be 0..TICTACTOE_MOST_PLIES, got -1"),
-        (("parse_move", b"e4"), "-4: the text must be that of a legal move"),
+        (("parse_move", b"e4"), "-4: the text must name a legal move"),
     ],
 )
 def test_wrong_calls(engine, call, wrong):

@@ -116,7 +116,7 @@ QUESTIONS = [
 
 
 class Answers:
-    """A game, its first answers to all questions, and those of compiled searches."""
+    """A game, its first answers to all questions, and the answers of compiled searches."""
 
     def __init__(self, folder, monkeypatch):
         self.position = made(folder)

@@ -100,4 +100,4 @@ CLUSTER_POSITIONS = 2_000_000
 # Exports
 
 EXPORTED = ("search", "solve", "mate", "mcts")
-"""The parts of an export beside the rules: options of ``cutnode export``."""
+"""The parts of an export in addition to the rules: options of ``cutnode export``."""

@@ -1,4 +1,4 @@
-"""What an exported engine says about its game: its board, its levels, and the texts of moves."""
+"""The description of a game in its exported engine: board, levels, and the texts of moves."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ SPACES = 2
 
 @dataclass
 class Contents:
-    """What an export contains."""
+    """The contents of an export."""
 
     entries: list[Entry] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)

@@ -31,7 +31,7 @@ class Export(NamedTuple):
 
     name: str
     about: dict[str, Any]
-    """What the engine says about its game (``cutnode_about``)."""
+    """The description of the game that the engine gives (``cutnode_about``)."""
     files: list[Path]
 
 

@@ -43,7 +43,7 @@ class PageGame(NamedTuple):
     """A game of a page."""
 
     about: Mapping[str, Any]
-    """What its engine says about it (``cutnode_about``)."""
+    """The description that its engine gives (``cutnode_about``)."""
     code: bytes
     """The content of its ``game.wasm``."""
 

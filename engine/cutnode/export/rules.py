@@ -1,6 +1,6 @@
 """The rules of a game as kernels, which an exported engine calls for one position at a time.
 
-A position is an array of words.  What the rules say about it is written to a record.
+A position is an array of words, and the answers of the rules go to a record.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ABOUT = np.dtype(
     ],
     align=True,
 )
-"""What the rules say about a position, and about the step that led to it."""
+"""The answers of the rules about a position, and about the step that led to it."""
 
 About = Annotated[Any, numba.from_dtype(ABOUT)]
 

@@ -83,7 +83,7 @@ typedef struct cutnode_result {
     int32_t line[CUTNODE_MOST_LINE];
 } cutnode_result;
 
-/* What the rules say about the current position. */
+/* The current position, by the rules. */
 typedef struct cutnode_state {
     double value;            /* of a finished game, for the player to move */
     int32_t ending;          /* CUTNODE_RUNNING, or how the game ended */
@@ -98,7 +98,7 @@ typedef struct cutnode_state {
 typedef int (*cutnode_progress)(const cutnode_result *result, void *user);
 
 /* Return a new engine at the first position; NULL without memory, or if a size is out of range.
- * table_mib is the size of the transposition table, 1..65536; tree_mib that of the tree of
+ * table_mib is the size of the transposition table, 1..65536; tree_mib the size of the tree of
  * cutnode_playouts, 0 if it is not used. */
 CUTNODE_API cutnode_engine *cutnode_create(int64_t table_mib, int64_t tree_mib);
 CUTNODE_API void cutnode_free(cutnode_engine *engine);

@@ -425,7 +425,7 @@ int cutnode_parse_move(cutnode_engine *engine, const char *text)
         if (known && !known[same] && !text[same])
             return (int)engine->moves[at];
     }
-    return cutnode_fail(engine, CUTNODE_MOVE, "the text must be that of a legal move");
+    return cutnode_fail(engine, CUTNODE_MOVE, "the text must name a legal move");
 }
 
 /* Positions as words */
@@ -503,6 +503,14 @@ int cutnode_begin(cutnode_engine *engine, const cutnode_limits *limits, cutnode_
     engine->growing = 0;
     engine->started = engine->reported = cutnode_now();
     return CUTNODE_OK;
+}
+
+int cutnode_require_limit(cutnode_engine *engine, int64_t own, const char *text)
+{
+    const cutnode_limits *limits = engine->limits;
+    if (own || limits->nodes || limits->seconds > 0 || engine->progress || IS_WASM)
+        return CUTNODE_OK;
+    return cutnode_fail(engine, CUTNODE_ARGUMENT, text);
 }
 
 /* Let the host look at a kernel's memory from time to time; it stops at a number of nodes. */

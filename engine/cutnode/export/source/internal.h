@@ -1,4 +1,4 @@
-/* What the files of the engine share: its memory, and how it calls the kernels. */
+/* Shared by the files of the engine: its memory, and the kernels that it calls. */
 #ifndef CUTNODE_INTERNAL_H
 #define CUTNODE_INTERNAL_H
 
@@ -111,6 +111,9 @@ void cutnode_watch(cutnode_engine *engine, char *memory, int64_t limit);
 
 /* Set what the result says about the whole search, and return CUTNODE_OK or an error. */
 int cutnode_end(cutnode_engine *engine, int64_t nodes, int64_t reason);
+
+/* Fail unless something limits a search: a limit of its own, nodes, seconds, or the host. */
+int cutnode_require_limit(cutnode_engine *engine, int64_t own, const char *text);
 
 void cutnode_tell(cutnode_engine *engine, int64_t nodes, double now);
 void cutnode_read_tree(cutnode_engine *engine);

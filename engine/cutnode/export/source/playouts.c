@@ -81,7 +81,7 @@ static int make_room(cutnode_engine *engine)
     return 1;
 }
 
-/* What the tree says about a node, for the player who chooses it */
+/* A node of the tree, for the player who chooses it */
 
 static int64_t lower_of(const cutnode_engine *engine, int64_t node)
 {
@@ -230,9 +230,11 @@ int cutnode_playouts(cutnode_engine *engine, const cutnode_limits *limits, cutno
     if (engine->capacity < LEAST_TREE)
         return cutnode_fail(engine, CUTNODE_MEMORY,
                             "the tree has no room: create the engine with a larger tree_mib");
-    if (!limits->playouts && !limits->nodes && !(limits->seconds > 0) && !engine->progress && !IS_WASM)
-        return cutnode_fail(engine, CUTNODE_ARGUMENT,
-                            "a search needs a limit: playouts, nodes, seconds, or a progress function");
+    code = cutnode_require_limit(
+        engine, limits->playouts,
+        "a search needs a limit: playouts, nodes, seconds, or a progress function");
+    if (code != CUTNODE_OK)
+        return code;
     char *tree = engine->tree;
     cutnode_fill(tree, TREE_SIZE, cutnode_tree_image);
     I64(tree, AT_TREE_PLAYOUT_LIMIT) = limits->playouts ? limits->playouts : UNLIMITED;

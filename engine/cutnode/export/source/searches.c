@@ -107,9 +107,11 @@ int cutnode_search(cutnode_engine *engine, const cutnode_limits *limits, cutnode
     int code = cutnode_begin(engine, limits, result);
     if (code != CUTNODE_OK)
         return code;
-    if (!limits->depth && !limits->nodes && !(limits->seconds > 0) && !engine->progress && !IS_WASM)
-        return cutnode_fail(engine, CUTNODE_ARGUMENT,
-                            "a search needs a limit: a depth, nodes, seconds, or a progress function");
+    code = cutnode_require_limit(
+        engine, limits->depth,
+        "a search needs a limit: a depth, nodes, seconds, or a progress function");
+    if (code != CUTNODE_OK)
+        return code;
     code = run_search(engine, limits->techniques, limits->depth, limits->nodes);
     if (code != CUTNODE_OK)
         return code;

@@ -1,4 +1,4 @@
-/* What an engine needs of the system: time, and in WebAssembly also memory. */
+/* The system that an engine needs: time, and in WebAssembly also memory. */
 #include "internal.h"
 
 #ifdef __wasm__

@@ -3,11 +3,11 @@
 import { EXACT, FULL_WIDTH, REASONS } from "./engine.js";
 import { ServiceError } from "./errors.js";
 import { described, ending, movesOf, quoted, read, readAfter } from "./positions.js";
+import { MOST_DEPTH } from "./requests.js";
 
 const USUAL_SECONDS = 1;
 const PROGRESS_SECONDS = 1;
 const PLAYOUTS_SECONDS = 0.2;
-const MOST_DEPTH = 63;
 const SMALL_PERFT = 4;
 
 /** The scale of scores in decisive games: a win in N plies scores WIN - N. */
@@ -15,7 +15,7 @@ const WIN = 30000;
 const MOST_ESTIMATE = 25000;
 const FAR = 2000;
 
-/** What a request needs of an export, by its kind. */
+/** The part of an export that a request needs, by its kind. */
 const PARTS = {
   search: "search",
   solve: "solve",

@@ -1,8 +1,8 @@
 /**
  * An engine in WebAssembly: `game.wasm` with typed calls.
  *
- * Calls are synchronous, so a search holds up its thread.  The layouts of memory are those of the
- * structs in `engine.h` for 32-bit pointers.
+ * Calls are synchronous, so a search holds up its thread.  Memory is laid out as the
+ * structs in `engine.h`, with pointers of 32 bits.
  */
 
 import { ConnectionError, ServiceError } from "./errors.js";
@@ -65,7 +65,7 @@ export class Engine {
 
   /**
    * Make an engine.  `source` is the content of `game.wasm`, or a `WebAssembly.Module` of it;
-   * `table` is the size of the transposition table in MiB, and `tree` that of the tree of
+   * `table` is the size of the transposition table in MiB, and `tree` the size of the tree of
    * playouts, 0 if it is not used.
    */
   static async create(source, { table = 1, tree = 0 } = {}) {
@@ -83,7 +83,7 @@ export class Engine {
     return engine;
   }
 
-  /** What the code imports: the clock, the progress function, and functions of `Math`. */
+  /** The imports of the code: the clock, the progress function, and functions of `Math`. */
   #imports(module) {
     const host = {
       now: () => performance.now() / 1000,
@@ -145,7 +145,7 @@ export class Engine {
     this.#call("undo");
   }
 
-  /** What the rules say about the position: `{value, ending, side, outcomes, plies, moves}`. */
+  /** The position by the rules: `{value, ending, side, outcomes, plies, moves}`. */
   state() {
     this.#call("state_of", this.#room);
     const view = this.#view(STATE);

@@ -16,7 +16,7 @@ export interface ClientOptions {
 }
 
 /**
- * A client of the game.  Its methods are those of the client of a cutnode service, with the same
+ * A client of the game.  It has the methods of the client of a cutnode service, with the same
  * requests and answers; `game` is the name of the game that {@link Client.games} gives.
  *
  * Positions are the moves that lead there, such as `"4 4 3"`; `""` is the start.  Values and scores

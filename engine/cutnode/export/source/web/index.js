@@ -23,7 +23,7 @@ export class Client extends Games {
 
 /** The engine itself, for programs that call it in their own thread. */
 export class Engine extends Calls {
-  /** Make an engine with a table of so many MiB, and a tree of playouts. */
+  /** Make an engine; `table` and `tree` are sizes in MiB. */
   static async create(options) {
     return Calls.create(await loadCode(), options);
   }

@@ -2,7 +2,7 @@
 
 import { ServiceError } from "./errors.js";
 
-const MOST_DEPTH = 63;
+export const MOST_DEPTH = 63;
 const MOST_TEXT = 65536;
 const MOST_HISTORY = 512;
 const MOST_LINES = 256;
