@@ -36,6 +36,12 @@ def key_of_fields(position: Any) -> int:
     return side_by_side if fits else hashed
 
 
+def words_of(position: Any) -> tuple[int, ...]:
+    """Return the fields as words of 64 bits."""
+    kinds = field_kinds(type(position))
+    return tuple(to_word(value, kind) for value, kind in zip(position, kinds, strict=True))
+
+
 @functools.cache
 def _layout(cls: Any) -> tuple[tuple[int, ...], tuple[int, ...], tuple[bool, ...]]:
     """Return, for each field, its number of bits, its first bit, and whether it is signed."""
@@ -57,6 +63,11 @@ def _words(typing: Any, position: Any) -> Any:
         return context.make_tuple(builder, call.return_type, values)
 
     return types.UniTuple(types.uint64, len(position))(position), generate
+
+
+@in_compiled_code(words_of)
+def _compiled_words_of(position: Any) -> Any:
+    return lambda position: _words(position)
 
 
 @in_compiled_code(key_of_fields)

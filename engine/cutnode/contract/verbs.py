@@ -54,7 +54,7 @@ player whose turn it is.  The game's scale decides what perfect play means: if q
 higher, the solver finds the quickest.  In games of chance, values and estimates need not be
 integers, within the same limits.
 
-**Verbs** come in six groups, defined below in this order.  A verb that a game does not define
+**Verbs** come in seven groups, defined below in this order.  A verb that a game does not define
 costs nothing.
 
 =========== ======================================================================================
@@ -67,6 +67,7 @@ chance      ``turn free_move chance chance_outcome reversible recurrence drawn``
             and repeated positions
 symmetry    ``canonical canonical_move original_move``: equivalent positions
 tablebase   ``layer index position_at retreats retreat position_of``: all positions, numbered
+sums        ``parts part swapped part_key``: positions that fall apart, solved by their parts
 =========== ======================================================================================
 
 **For people** a game may also define the following in plain Python;
@@ -136,6 +137,9 @@ tablebase   ``layer index position_at retreats retreat position_of``: all positi
     of all open ones; N is 1 by default.  Say 3 where most of play is threats with few answers each:
     judged by one answer alone, a long line of threats looks as near to a proof as a short one.
     From 2 on, the disproof number of an unsearched position counts no more moves than these.
+``PART_IMAGES``
+    How many images of a part by symmetries of the board are equivalent (see :func:`part_key`): 8
+    with mirror images and quarter turns, the default; 4 with mirror images only; 1 for none.
 ``LAYER_SIZES``
     A tuple or an array: how many indices each layer has (see :func:`index`).
 ``LAYER_NAMES``
@@ -152,6 +156,7 @@ from typing import Any
 
 from cutnode.contract.default_keys import key_of_fields
 from cutnode.contract.dispatch import MAX_VALUE, defines, derived, verb
+from cutnode.contract.part_keys import key_of_part
 
 NO_MOVE = 65535
 """No move, where the number of a move is expected."""
@@ -917,3 +922,80 @@ def position_of(example: Any, word: int) -> Any:
             return Position(word)
     """
     raise NotImplementedError
+
+
+# Sums: positions that fall apart ---------------------------------------------------------------
+
+
+@verb
+def parts(position: Any, buffer: Any, at: int) -> int:
+    """Write the parts of a position to ``buffer[at:]``, each as a mask; return the end.
+
+    Called by the solver of sums at every position.  Parts are disjoint sets of cells, in the game's
+    own encoding of 64 bits, and independent: every legal move is a move in one part, with the same
+    number, and changes no other part, now or later.  Parts in which neither player has a move need
+    not be written.
+
+    A game that defines it must follow normal play: no draws, no scores, no passes, no cycles and no
+    chance, and a player without a move loses.  It needs :func:`part`, and :func:`swapped` unless it
+    is impartial.  :mod:`cutnode.contract.regions` finds connected cells.
+
+    Example::
+
+        def parts(position, buffer, at):  # Kayles: a row of pins, where gaps divide it
+            left = position.pins
+            while left:
+                start = left & -left
+                run = left & ~(left + start)  # the lowest pins without a gap
+                buffer[at] = run
+                at += 1
+                left &= ~run
+            return at
+    """
+    raise NotImplementedError
+
+
+@verb
+def part(position: Any, mask: int) -> Any:
+    """Return the position that has only the part with a *mask* (``Bits``) from :func:`parts`.
+
+    The mover stays the same, and so do the numbers of moves.
+
+    Example::
+
+        def part(position, mask):
+            return Position(position.pins & mask)
+    """
+    raise NotImplementedError
+
+
+@verb
+def swapped(position: Any) -> Any:
+    """Return the position with the players' roles exchanged, its negative; default: itself.
+
+    It is the position as the opponent sees it if he is to move.  The default says that the game is
+    impartial: both players always have the same moves.  Then positions have nimbers.
+
+    Example::
+
+        def swapped(position):
+            return Position(mine=position.theirs, theirs=position.mine)
+    """
+    return position
+
+
+@verb
+def part_key(position: Any) -> int:
+    """Return a 64-bit word (``Bits``) by which tables know a part, wherever it stands.
+
+    Called for positions of one part.  Parts with equal keys must have the same value.  Default: the
+    same word for all places on the board and for all images by ``PART_IMAGES`` symmetries, if
+    ``CELLS`` is a ``Grid`` of at most 64 cells and every ``Bits`` field has bit *i* for cell *i*;
+    otherwise :func:`key` (see :mod:`cutnode.contract.part_keys`).
+
+    Example::
+
+        def part_key(position):
+            return Bits(popcount(position.pins))  # a row of pins, only its length matters
+    """
+    return key_of_part(position)
