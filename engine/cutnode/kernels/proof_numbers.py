@@ -305,6 +305,39 @@ def nearest_move(top, count, live, memory):
     return best, second
 
 
+@compiled
+def choose(top, count, stride, live, large, memory, table):
+    """Choose the move of a node to search next, among the first *live* open ones.
+
+    Return its place in the order and its number, the second least number, the least number of all
+    that count, their largest disproof number, and how many they are.  With *large*, moves that
+    another thread is searching get a worse, virtual proof number.
+    """
+    best, least, second, nearest = -1, SOLVED, SOLVED, SOLVED
+    widest, unsolved, offered = 0, 0, 0
+    for at in range(top, top + count):
+        slot = top + ranked_number(memory.ranked[at])
+        number = memory.proofs[slot]
+        if number == SOLVED or offered == live:
+            continue
+        if unsolved < live:
+            nearest = min(nearest, number)
+            widest = max(widest, memory.disproofs[slot])
+            unsolved += 1
+        # Marks change all the time and are slow to read: read them only where they can defer a
+        # move.
+        marked = large and number < second
+        if marked and is_marked(table, memory.children[slot * stride + stride - 1]):
+            number = min(VIRTUAL_FACTOR * number + 1, SOLVED - 1)
+        else:
+            offered += 1
+        if number < least:
+            best, least, second = at, number, least
+        elif number < second:
+            second = number
+    return best, least, second, nearest, widest, unsolved
+
+
 @compiled(inline=False)
 def look_around(ply, memory, table):
     """Find the first node of the line that another thread has answered, if there is one."""
@@ -468,32 +501,12 @@ def proof_node(
         if memory.nodes - seen > (SHARED_REFRESH if large else REFRESH_NODES):
             seen = memory.nodes
             refresh(top, count, stride, memory, table)
-        # Moves that another thread is searching get a worse, virtual proof number.
-        best, least, second, nearest = -1, SOLVED, SOLVED, SOLVED
-        widest, unsolved, offered = 0, 0, 0
         live = count
         if not recurs(position):
             live = focus(position, open_moves(top, count, memory))
-        for at in range(top, top + count):
-            slot = top + ranked_number(memory.ranked[at])
-            number = memory.proofs[slot]
-            if number == SOLVED or offered == live:
-                continue
-            if unsolved < live:
-                nearest = min(nearest, number)
-                widest = max(widest, memory.disproofs[slot])
-                unsolved += 1
-            # Marks change all the time and are slow to read: read them only where they can defer a
-            # move.
-            marked = large and number < second
-            if marked and is_marked(table, memory.children[slot * stride + stride - 1]):
-                number = min(VIRTUAL_FACTOR * number + 1, SOLVED - 1)
-            else:
-                offered += 1
-            if number < least:
-                best, least, second = at, number, least
-            elif number < second:
-                second = number
+        best, least, second, nearest, widest, unsolved = choose(
+            top, count, stride, live, large, memory, table
+        )
         proof, disproof = nearest, min(widest + unsolved - 1, SOLVED - 1)
         if nearest == SOLVED:
             disproof = 0
