@@ -26,7 +26,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from cutnode.compiler.jit import Position, Words, compiled, kernel, record
-from cutnode.contract.bits import Bits, mix, popcount
+from cutnode.contract.bits import Bits, mix
 from cutnode.contract.derived import most_moves
 from cutnode.contract.dispatch import game_constant
 from cutnode.contract.positions import pack, unpack, width, words_each
@@ -35,11 +35,11 @@ from cutnode.contract.verbs import moves, part, part_key, parts, play, swapped
 from cutnode.kernels.ordering import rank, ranked_move, ranked_number, sort_down
 from cutnode.kernels.parameters import (
     EPSILON_PART,
+    HALF_FULL,
     LOOK_NODES,
     REFRESH_NODES,
     SHARED_REFRESH,
     SHARED_WORK,
-    HALF_FULL,
 )
 from cutnode.kernels.proof_numbers import (
     ALWAYS,
@@ -71,6 +71,9 @@ KEY, NEGATIVE_KEY, FORM, POSITION = range(4)
 part follows."""
 
 NO_FORM = -1
+
+LOOK_UP = 10
+"""In place of a use of the table: only look the position up, and return the work on it."""
 
 MOST_ITEMS = 66
 """The most items of a sum: parts are disjoint sets of 64 cells."""
@@ -359,11 +362,15 @@ def sum_root(
     table: Words,
 ) -> int:
     """Search whether the mover wins a position."""
-    if sharing != SHARED_TABLE:
+    if sharing != SHARED_TABLE and sharing != LOOK_UP:
         begin(table, False)
     if sharing == PREPARE_TABLE:
         open_for(table, memory.node_limit, HALF_FULL)
         return ALWAYS
+    zero, most = np.int64(0), np.int64(SOLVED)
+    if sharing == LOOK_UP:
+        end = push_parts(position, zero, zero, zero, memory)
+        return work_of(probe(table, sum_address(position, zero, end, memory)))
     memory.shared = sharing == SHARED_TABLE
     memory.unwind = ALWAYS
     memory.cut = memory.looked = 0
@@ -374,7 +381,5 @@ def sum_root(
     pack(memory.items, POSITION, position)
     end = item_words(position)
     word = sum_address(position, 0, end, memory)
-    most = np.int64(SOLVED)
-    zero = np.int64(0)
     sum_node(position, zero, end, word, most, most, zero, zero, memory, table)
     return ALWAYS
