@@ -26,12 +26,29 @@ from typing import Annotated, Any
 import numpy as np
 
 from cutnode.compiler.jit import Position, Words, compiled, kernel, record
-from cutnode.contract.bits import Bits, mix
+from cutnode.contract.bits import Bits, high_product, mix, popcount
 from cutnode.contract.derived import most_moves
 from cutnode.contract.dispatch import game_constant
 from cutnode.contract.positions import pack, unpack, width, words_each
 from cutnode.contract.stop import MOVES, NODES, RUNNING
-from cutnode.contract.verbs import moves, part, part_key, parts, play, swapped
+from cutnode.contract.verbs import key, moves, part, part_key, parts, play, swapped
+from cutnode.kernels.forms import (
+    LEFT,
+    NO_FORM,
+    TOP,
+    ZERO,
+    added,
+    at_most,
+    begin_forms,
+    canonical_form,
+    form_hash,
+    is_simple,
+    left_count,
+    left_option,
+    negative,
+    push,
+    simple_added,
+)
 from cutnode.kernels.ordering import rank, ranked_move, ranked_number, sort_down
 from cutnode.kernels.parameters import (
     EPSILON_PART,
@@ -70,7 +87,10 @@ KEY, NEGATIVE_KEY, FORM, POSITION = range(4)
 """Words of an item: its key, its negative's key, and its form (``NO_FORM`` if it is a part); the
 part follows."""
 
-NO_FORM = -1
+KNOWN_PARTS = 1 << 14
+KNOWN_FORMS = 1 << 16
+FORM_WORDS = 1 << 21
+MOST_TERMS = 1 << 10
 
 LOOK_UP = 10
 """In place of a use of the table: only look the position up, and return the work on it."""
@@ -94,6 +114,7 @@ def sum_dtype(cls: Any) -> np.dtype[Any]:
         ("plies", np.int64),  # longest line that the stacks have room for
         ("cut", np.int64),  # whether a longer line was counted against the attacker
         ("purpose", np.uint64),  # part of every key
+        ("cells", np.int64),  # parts of at most this size are replaced by their forms
         ("least", np.int64),  # bounds that follow from answers: a win is 1, a loss -1
         ("most", np.int64),
         ("move", np.int64),  # the root's proving or most-proving move
@@ -111,6 +132,8 @@ def sum_dtype(cls: Any) -> np.dtype[Any]:
         ("proofs", np.int64, (room,)),
         ("disproofs", np.int64, (room,)),
         ("children", np.uint64, (room,)),  # addresses
+        ("known", np.uint64, (KNOWN_PARTS * (POSITION + words_each(cls)),)),  # items by position
+        ("values", np.uint64, (KNOWN_FORMS * 2,)),  # forms by part_key
     ]
     return np.dtype(fields, align=True)
 
@@ -120,68 +143,185 @@ SumMemory = Annotated[Any, record(sum_dtype)]
 
 @compiled
 def item_words(position):
+    """Return the number of words of an item."""
     return POSITION + width(position)
 
 
 @compiled
-def negate(example, at, memory):
-    """Exchange the players' roles in the item at *at*."""
-    key = memory.items[at + KEY]
-    memory.items[at + KEY] = memory.items[at + NEGATIVE_KEY]
-    memory.items[at + NEGATIVE_KEY] = key
-    pack(memory.items, at + POSITION, swapped(unpack(memory.items, at + POSITION, example)))
+def form_of(at, memory):
+    """Return the form of the item at *at*, or ``NO_FORM`` if it is a part."""
+    return np.int64(memory.items[at + FORM])
 
 
 @compiled
-def cancel(example, first, end, memory):
-    """Remove the last item of a sum and one that is its negative, if there is one; return the end.
-
-    The last item lies in front of *end*.
-    """
-    words = item_words(example)
-    last = end - words
-    for at in range(first, last, words):
-        if (
-            memory.items[at + KEY] == memory.items[last + NEGATIVE_KEY]
-            and memory.items[at + NEGATIVE_KEY] == memory.items[last + KEY]
-        ):
-            move_item(example, last - words, at, memory)
-            return last - words
-    return end
+def write_form(form, at, memory, forms):
+    """Write an item that is a form."""
+    memory.items[at + KEY] = form_hash(forms, form)
+    memory.items[at + NEGATIVE_KEY] = form_hash(forms, negative(forms, form))
+    memory.items[at + FORM] = form
 
 
 @compiled
 def move_item(example, source, to, memory):
+    """Copy an item to another place."""
     for word in range(item_words(example)):
         memory.items[to + word] = memory.items[source + word]
 
 
+@compiled
+def negate(example, at, memory, forms):
+    """Exchange the players' roles in the item at *at*."""
+    key = memory.items[at + KEY]
+    memory.items[at + KEY] = memory.items[at + NEGATIVE_KEY]
+    memory.items[at + NEGATIVE_KEY] = key
+    form = form_of(at, memory)
+    if form != NO_FORM:
+        memory.items[at + FORM] = negative(forms, form)
+    else:
+        pack(memory.items, at + POSITION, swapped(unpack(memory.items, at + POSITION, example)))
+
+
 @compiled(inline=False)
-def push_parts(position, first, end, top, memory):
+def add_item(example, first, end, memory, forms):
+    """Add the item at *end* to the sum of items from *first* to there; return the sum's end.
+
+    An item of value 0 is left out, an item and its negative cancel, and simple forms are added up.
+    """
+    words = item_words(example)
+    form = form_of(end, memory)
+    if form == ZERO:
+        return end
+    for at in range(first, end, words):
+        if (
+            memory.items[at + KEY] == memory.items[end + NEGATIVE_KEY]
+            and memory.items[at + NEGATIVE_KEY] == memory.items[end + KEY]
+        ):
+            move_item(example, end - words, at, memory)
+            return end - words
+        other = form_of(at, memory)
+        if is_simple(form) and is_simple(other):
+            total = simple_added(form, other)
+            if total != NO_FORM:
+                write_form(total, at, memory, forms)
+                return end
+    return end + words
+
+
+@compiled(inline=False)
+def push_part(one, mask, first, end, top, memory, forms):
+    """Add a part with a mask to the sum of items from *first* to *end*; return its end."""
+    words = item_words(one)
+    pack(memory.items, end + POSITION, one)
+    known = np.int64(high_product(mix(key(one)), Bits(KNOWN_PARTS))) * words
+    same = memory.known[known + KEY] != Bits(0)
+    for word in range(POSITION, words):
+        same = same and memory.known[known + word] == memory.items[end + word]
+    if same:
+        for word in range(POSITION):
+            memory.items[end + word] = memory.known[known + word]
+        return add_item(one, first, end, memory, forms)
+    memory.items[end + FORM] = Bits(NO_FORM)
+    memory.items[end + KEY] = part_key(one)
+    memory.items[end + NEGATIVE_KEY] = part_key(swapped(one))
+    if popcount(mask) <= memory.cells:
+        form = part_form(one, top, memory, forms)
+        if form != NO_FORM:
+            write_form(form, end, memory, forms)
+    for word in range(words):
+        memory.known[known + word] = memory.items[end + word]
+    return add_item(one, first, end, memory, forms)
+
+
+@kernel
+def part_form(position: Position, top: int, memory: SumMemory, forms: Words) -> int:
+    """Return the canonical form of a part, as the mover sees it; ``NO_FORM`` if it is too large.
+
+    The stack of moves is free from *top* on.
+    """
+    word = Bits(part_key(position))
+    entry = np.int64(high_product(word, Bits(KNOWN_FORMS))) * 2
+    if memory.values[entry] == word:
+        return np.int64(memory.values[entry + 1])
+    base = np.int64(forms[TOP])
+    left = 0
+    form = ZERO
+    for side in range(2):
+        seen = position if side == LEFT else swapped(position)
+        end = moves(seen, memory.moves, top)
+        for at in range(top, end):
+            child = play(seen, memory.moves[at])
+            last = parts(child, memory.moves, end)
+            total = ZERO
+            for number in range(end, last):
+                one = part_form(part(child, Bits(memory.moves[number])), last, memory, forms)
+                total = added(forms, total, one)
+            # After Left's move, Right is the one who sees the child.
+            push(forms, negative(forms, total) if side == LEFT else total)
+        if side == LEFT:
+            left = np.int64(forms[TOP]) - base
+    form = canonical_form(forms, left, np.int64(forms[TOP]) - base - left)
+    memory.values[entry] = word
+    memory.values[entry + 1] = form
+    return form
+
+
+@compiled(inline=False)
+def push_parts(position, first, end, top, memory, forms):
     """Add the parts of a position to the sum of items from *first* to *end*; return its end."""
     last = parts(position, memory.moves, top)
     for at in range(top, last):
-        one = part(position, Bits(memory.moves[at]))
-        memory.items[end + KEY] = part_key(one)
-        memory.items[end + NEGATIVE_KEY] = part_key(swapped(one))
-        memory.items[end + FORM] = Bits(NO_FORM)
-        pack(memory.items, end + POSITION, one)
-        end = cancel(position, first, end + item_words(position), memory)
+        mask = Bits(memory.moves[at])
+        end = push_part(part(position, mask), mask, first, end, last, memory, forms)
     return end
 
 
-@compiled
-def push_child(example, first, end, source, move, top, memory):
+@compiled(inline=False)
+def push_child(example, first, end, source, move, top, memory, forms):
     """Push the sum after a move in the item at *source*, for the next player; return its end."""
     words = item_words(example)
     to = end
     for at in range(first, end, words):
         if at != source:
             move_item(example, at, to, memory)
-            negate(example, to, memory)
+            negate(example, to, memory, forms)
             to += words
+    form = form_of(source, memory)
+    if form != NO_FORM:
+        write_form(negative(forms, left_option(forms, form, move)), to, memory, forms)
+        return add_item(example, end, to, memory, forms)
     child = play(unpack(memory.items, source + POSITION, example), move)
-    return push_parts(child, end, to, top, memory)
+    return push_parts(child, end, to, top, memory, forms)
+
+
+@compiled(inline=False)
+def list_moves(example, at, top, memory, forms):
+    """Write the moves in the item at *at* to the stack; return their end."""
+    form = form_of(at, memory)
+    if form != NO_FORM:
+        count = left_count(forms, form)
+        for number in range(count):
+            memory.moves[top + number] = number
+        return top + count
+    return moves(unpack(memory.items, at + POSITION, example), memory.moves, top)
+
+
+@compiled(inline=False)
+def sum_outcome(example, first, end, memory, forms):
+    """Return 1 if the mover wins a sum, 0 if he loses, and ``NO_FORM`` if a search has to say."""
+    words = item_words(example)
+    form = ZERO
+    for at in range(first, end, words):
+        if form_of(at, memory) == NO_FORM:
+            return NO_FORM
+    total = ZERO
+    for at in range(first, end, words):
+        form = form_of(at, memory)
+        if at + words == end:
+            # Left wins first unless total + form <= 0.
+            found = at_most(forms, total, negative(forms, form))
+            return NO_FORM if found == NO_FORM else 1 - found
+        total = added(forms, total, form)
+    return 0
 
 
 @compiled
@@ -194,7 +334,7 @@ def sum_address(example, first, end, memory):
 
 
 @compiled(inline=False)
-def push_children(example, first, end, ply, top, memory, table):
+def push_children(example, first, end, ply, top, memory, forms, table):
     """Make the moves of a sum, and push those that are open.
 
     Return the end of the moves, the number of open ones, and whether a move wins at once.
@@ -209,18 +349,20 @@ def push_children(example, first, end, ply, top, memory, table):
             repeated |= memory.items[at + KEY] == memory.items[source + KEY]
         if repeated:
             continue
-        position = unpack(memory.items, source + POSITION, example)
-        last = moves(position, memory.moves, bottom)
+        last = list_moves(example, source, bottom, memory, forms)
         if not 0 <= last - bottom <= limit:
-            report_violation(position, MOVES, memory)
+            report_violation(unpack(memory.items, source + POSITION, example), MOVES, memory)
             return bottom, 0, False
         for at in range(bottom, last):
             move = memory.moves[at]
-            child_end = push_child(example, first, end, source, move, last, memory)
-            if child_end == end:
+            child_end = push_child(example, first, end, source, move, last, memory, forms)
+            decided = sum_outcome(example, end, child_end, memory, forms)
+            if decided == 0:
                 if ply == 0:
                     memory.move = move
                 return bottom, 0, True
+            if decided == 1:
+                continue
             word = sum_address(example, end, child_end, memory)
             known = False
             for slot in range(top, top + count):
@@ -265,6 +407,7 @@ def sum_node(
     ply: int,
     top: int,
     memory: SumMemory,
+    forms: Words,
     table: Words,
 ) -> None:
     """Search whether the mover wins a sum, until a number reaches its threshold.
@@ -288,7 +431,7 @@ def sum_node(
     before = memory.nodes
 
     # Step 2. Make the moves.
-    after, count, proven = push_children(example, first, end, ply, top, memory, table)
+    after, count, proven = push_children(example, first, end, ply, top, memory, forms, table)
     if memory.stop != RUNNING:
         return
     proven = proven or look_up_children(ply, top, count, memory, table)
@@ -324,12 +467,14 @@ def sum_node(
         slot = top + ranked_number(memory.ranked[best])
         child_word = Bits(memory.children[slot])
         move, source = ranked_move(memory.ranked[best]), memory.sources[slot]
-        child_end = push_child(example, first, end, source, move, after, memory)
+        child_end = push_child(example, first, end, source, move, after, memory, forms)
         allowed = min(most_proof, second + second // EPSILON_PART + 1)
         rest = SOLVED if most_disproof == SOLVED else most_disproof - (unsolved - 1)
         if large:
             mark(table, child_word, True)
-        sum_node(example, end, child_end, child_word, rest, allowed, ply + 1, after, memory, table)
+        sum_node(
+            example, end, child_end, child_word, rest, allowed, ply + 1, after, memory, forms, table
+        )
         if large:
             mark(table, child_word, False)
         if memory.unwind < ply:
@@ -359,6 +504,7 @@ def sum_root(
     move_wanted: bool,
     sharing: int,
     memory: SumMemory,
+    forms: Words,
     table: Words,
 ) -> int:
     """Search whether the mover wins a position."""
@@ -369,7 +515,7 @@ def sum_root(
         return ALWAYS
     zero, most = np.int64(0), np.int64(SOLVED)
     if sharing == LOOK_UP:
-        end = push_parts(position, zero, zero, zero, memory)
+        end = push_parts(position, zero, zero, zero, memory, forms)
         return work_of(probe(table, sum_address(position, zero, end, memory)))
     memory.shared = sharing == SHARED_TABLE
     memory.unwind = ALWAYS
@@ -378,8 +524,10 @@ def sum_root(
     memory.items[KEY] = part_key(position)
     memory.items[NEGATIVE_KEY] = part_key(swapped(position))
     memory.items[FORM] = Bits(NO_FORM)
+    if np.int64(forms[0]) == 0:
+        begin_forms(forms, MOST_TERMS)
     pack(memory.items, POSITION, position)
     end = item_words(position)
     word = sum_address(position, 0, end, memory)
-    sum_node(position, zero, end, word, most, most, zero, zero, memory, table)
+    sum_node(position, zero, end, word, most, most, zero, zero, memory, forms, table)
     return ALWAYS
