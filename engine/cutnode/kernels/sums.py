@@ -61,6 +61,7 @@ from cutnode.kernels.parameters import (
 from cutnode.kernels.proof_numbers import (
     ALWAYS,
     choose,
+    focus,
     look_around,
     nearest_move,
     open_moves,
@@ -87,6 +88,7 @@ KEY, NEGATIVE_KEY, FORM, POSITION = range(4)
 """Words of an item: its key, its negative's key, and its form (``NO_FORM`` if it is a part); the
 part follows."""
 
+MOB = 2
 KNOWN_PARTS = 1 << 14
 KNOWN_FORMS = 1 << 16
 FORM_WORDS = 1 << 21
@@ -373,8 +375,11 @@ def push_children(example, first, end, ply, top, memory, forms, table):
             slot = top + count
             memory.children[slot] = word
             memory.sources[slot] = source
-            memory.ranked[slot] = rank(0, move, False, count)
-            memory.proofs[slot] = 1
+            mobility = 0
+            for at2 in range(end, child_end, words):
+                mobility += list_moves(example, at2, last, memory, forms) - last
+            memory.ranked[slot] = rank(-mobility, move, False, count)
+            memory.proofs[slot] = max(mobility // MOB, 1)
             memory.disproofs[slot] = 1
             count += 1
     sort_down(memory.ranked, top, top + count)
@@ -447,7 +452,7 @@ def sum_node(
         if memory.nodes - seen > (SHARED_REFRESH if large else REFRESH_NODES):
             seen = memory.nodes
             refresh(top, count, 1, memory, table)
-        live = open_moves(top, count, memory)
+        live = focus(example, open_moves(top, count, memory))
         best, least, second, nearest, widest, unsolved = choose(
             top, count, 1, live, large, memory, table
         )
