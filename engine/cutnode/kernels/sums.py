@@ -30,7 +30,7 @@ from cutnode.contract.bits import Bits, high_product, mix, popcount
 from cutnode.contract.derived import most_moves
 from cutnode.contract.dispatch import game_constant
 from cutnode.contract.positions import pack, unpack, width, words_each
-from cutnode.contract.stop import MOVES, NODES, RUNNING
+from cutnode.contract.stop import MOVES, RUNNING
 from cutnode.contract.verbs import key, moves, part, part_key, parts, play, swapped
 from cutnode.kernels.forms import (
     LEFT,
@@ -53,7 +53,6 @@ from cutnode.kernels.ordering import rank, ranked_move, ranked_number, sort_down
 from cutnode.kernels.parameters import (
     EPSILON_PART,
     HALF_FULL,
-    LOOK_NODES,
     REFRESH_NODES,
     SHARED_REFRESH,
     SHARED_WORK,
@@ -61,11 +60,9 @@ from cutnode.kernels.parameters import (
 from cutnode.kernels.proof_numbers import (
     ALWAYS,
     choose,
-    focus,
-    look_around,
-    nearest_move,
-    open_moves,
+    enter,
     refresh,
+    take_answer,
 )
 from cutnode.kernels.reference import report_violation
 from cutnode.kernels.solver import PREPARE_TABLE, SHARED_TABLE
@@ -420,14 +417,7 @@ def sum_node(
     The items lie from *first* to *end*; the stacks of moves are free from *top* on.
     """
     # Step 1. Count the node, and stop if told to.
-    memory.nodes += 1
-    if memory.stop == RUNNING and memory.nodes > memory.node_limit:
-        memory.stop = NODES
-        if memory.brief:
-            memory.unwind = -1  # beyond the root
-    if memory.shared and memory.nodes - memory.looked > LOOK_NODES:
-        look_around(ply, memory, table)
-    if memory.stop != RUNNING or memory.unwind < ply:
+    if not enter(ply, memory, table):
         return
     if ply >= memory.plies:
         memory.cut = 1
@@ -452,23 +442,13 @@ def sum_node(
         if memory.nodes - seen > (SHARED_REFRESH if large else REFRESH_NODES):
             seen = memory.nodes
             refresh(top, count, 1, memory, table)
-        live = focus(example, open_moves(top, count, memory))
-        best, least, second, nearest, widest, unsolved = choose(
-            top, count, 1, live, large, memory, table
+        best, second, proof, disproof, unsolved = choose(
+            example, most_proof, top, count, 1, large, memory, table
         )
-        proof, disproof = nearest, min(widest + unsolved - 1, SOLVED - 1)
-        if nearest == SOLVED:
-            disproof = 0
-            break
-        if nearest == 0:
-            disproof = SOLVED
-            break
-        if ply == 0:
+        if ply == 0 and proof != 0 and disproof != 0:
             memory.move = ranked_move(memory.ranked[best])
         if proof >= most_proof or disproof >= most_disproof:
             break
-        if least >= most_proof:
-            best, second = nearest_move(top, count, live, memory)
         slot = top + ranked_number(memory.ranked[best])
         child_word = Bits(memory.children[slot])
         move, source = ranked_move(memory.ranked[best]), memory.sources[slot]
@@ -485,10 +465,7 @@ def sum_node(
         if memory.unwind < ply:
             return
         if memory.stop != RUNNING or memory.unwind == ply:
-            memory.unwind = ALWAYS
-            data = probe(table, word)
-            if data != Bits(0) and (proof_of(data) == 0 or disproof_of(data) == 0):
-                memory.proof, memory.disproof = proof_of(data), disproof_of(data)
+            if take_answer(word, memory, table):
                 return
             if memory.stop != RUNNING:
                 most_proof = 0  # reached at once: only bring the numbers up to date
