@@ -89,11 +89,14 @@ def moves(position, buffer, at):
 def play(position, move):
     origin = Bits(1) << Bits(move >> 2)
     target = shifted(position, origin, move & 3)
-    return position._replace(
-        mine=position.theirs & ~target,
-        theirs=position.mine & ~origin | target,
-        second=not position.second,
+    return swapped(
+        position._replace(mine=position.mine & ~origin | target, theirs=position.theirs & ~target)
     )
+
+
+@compiled
+def swapped(position):
+    return position._replace(mine=position.theirs, theirs=position.mine, second=not position.second)
 
 
 @compiled
@@ -112,14 +115,8 @@ def order(position, move, child):
 
 
 @compiled
-def same_side(position):
-    """Return the position with the colours exchanged if o is to move, so that x is."""
-    return position._replace(second=False)
-
-
-@compiled
 def canonical(position):
-    return key_of_fields(same_side(position)), 0
+    return key_of_fields(position._replace(second=False)), 0
 
 
 # Parts
@@ -143,15 +140,8 @@ def part(position, mask):
 
 
 @compiled
-def swapped(position):
-    return position._replace(
-        mine=position.theirs, theirs=position.mine, second=not position.second
-    )
-
-
-@compiled
 def part_key(position):
-    return key_of_part(same_side(position))
+    return key_of_part(position._replace(second=False))
 
 
 # Boards of all sizes

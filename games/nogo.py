@@ -119,12 +119,12 @@ def random_move(position, word):
 @compiled
 def play(position, move):
     stone = Bits(1) << Bits(move)
-    return position._replace(
-        mine=position.theirs,
-        theirs=position.mine | stone,
-        empty=position.empty & ~stone,
-        second=not position.second,
-    )
+    return swapped(position._replace(mine=position.mine | stone, empty=position.empty & ~stone))
+
+
+@compiled
+def swapped(position):
+    return position._replace(mine=position.theirs, theirs=position.mine, second=not position.second)
 
 
 @compiled
@@ -148,14 +148,8 @@ def order(position, move, child):
 
 
 @compiled
-def same_side(position):
-    """Return the position with the colours exchanged if o is to move, so that x is."""
-    return position._replace(second=False)
-
-
-@compiled
 def canonical(position):
-    return key_of_fields(same_side(position)), 0
+    return key_of_fields(position._replace(second=False)), 0
 
 
 # Parts
@@ -189,15 +183,8 @@ def part(position, mask):
 
 
 @compiled
-def swapped(position):
-    return position._replace(
-        mine=position.theirs, theirs=position.mine, second=not position.second
-    )
-
-
-@compiled
 def part_key(position):
-    return key_of_part(same_side(position))
+    return key_of_part(position._replace(second=False))
 
 
 # Boards of all sizes
@@ -213,7 +200,7 @@ def board(width: int, height: int) -> dict[str, Any]:
         "CELLS": Grid(
             height,
             width,
-            contents={".": "empty", "x": "first player", "o": "second player", "#": "no cell"},
+            contents={".": "empty", "x": "first player", "o": "second player", "#": "blocked"},
             glyphs={**STONES, "#": "■"},
             players={"x": "first player (x)", "o": "second player (o)"},
             **names_of_lines(width, height),
