@@ -196,8 +196,8 @@ def strip(toads: int, empty: int, frogs: int) -> dict[str, Any]:
     area = toads + empty + frogs
     if not (toads and empty and area <= 64):
         raise PositionError(
-            f"there is no strip of {toads},{empty},{frogs}: a strip has a toad and an empty cell at "
-            f"least, and 64 cells at most"
+            f"there is no strip of {toads},{empty},{frogs}: a strip has at least a toad and an "
+            f"empty cell, and at most 64 cells"
         )
     return {
         "TOADS": toads,

@@ -62,7 +62,7 @@ def names_of_lines(width: int, height: int) -> dict[str, Any]:
 
 
 @usable_in_compiled_code
-def shifted(position: Any, cells: int, direction: int) -> int:
+def shifted(position: Any, cells: Any, direction: int) -> Any:
     """Return the neighbours of some cells in one direction: ``RIGHT``, ``LEFT``, ``DOWN``, ``UP``.
 
     Cells that would leave the board are dropped.
@@ -77,7 +77,7 @@ def shifted(position: Any, cells: int, direction: int) -> int:
 
 
 @usable_in_compiled_code
-def neighbours(position: Any, cells: int) -> int:
+def neighbours(position: Any, cells: Any) -> Any:
     """Return the cells next to any of some cells, in a row or a column."""
     across = (cells & position.NOT_RIGHT) << Bits(1) | (cells & position.NOT_LEFT) >> Bits(1)
     width = Bits(position.WIDTH)
@@ -85,7 +85,7 @@ def neighbours(position: Any, cells: int) -> int:
 
 
 @usable_in_compiled_code
-def connected(position: Any, start: int, cells: int) -> int:
+def connected(position: Any, start: Any, cells: Any) -> Any:
     """Return the cells that are connected with those of *start* by way of *cells*, and *start*."""
     region = start
     while True:
@@ -96,7 +96,7 @@ def connected(position: Any, start: int, cells: int) -> int:
 
 
 @usable_in_compiled_code
-def write_regions(position: Any, cells: int, buffer: Any, at: int) -> int:
+def write_regions(position: Any, cells: Any, buffer: Any, at: int) -> int:
     """Write the connected regions of some cells to ``buffer[at:]``, as masks; return the end.
 
     Single cells without a neighbour are left out.
