@@ -24,6 +24,7 @@ from cutnode.conformance.numbering import NUMBERING
 from cutnode.conformance.rules import RULES
 from cutnode.conformance.sample import Sample
 from cutnode.conformance.summary import Summary
+from cutnode.conformance.sums import SUMS
 from cutnode.conformance.suspicions import suspicions
 from cutnode.conformance.symmetry import SYMMETRY
 from cutnode.conformance.texts import TEXTS
@@ -43,6 +44,7 @@ TOGETHER = (
     ("original_move", "canonical_move"),
     *(("index", "position_at"), ("position_at", "index")),
     *(("retreats", "retreat"), ("retreats", "index")),
+    *(("parts", "part"), ("part", "parts"), ("swapped", "parts"), ("part_key", "parts")),
 )
 """Verbs that mean nothing without another, as (verb, other)."""
 
@@ -77,7 +79,7 @@ def examine(game: Game, *, games: int = 20, seed: int = 0, compile: bool = True)
         sample = Sample(game, Random(seed))
         for number in range(games):
             sample.play_game(reluctant=number % 2 == 1)
-        sample.ask([*RULES, *TEXTS, *TURNS, *VALUES, *SYMMETRY, *NUMBERING])
+        sample.ask([*RULES, *TEXTS, *TURNS, *VALUES, *SYMMETRY, *NUMBERING, *SUMS])
         if compile and not sample.found() and not runs_plainly(game.module):
             sample.ask(COMPILED)
         if compile and not sample.found():

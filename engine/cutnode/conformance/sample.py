@@ -101,6 +101,7 @@ class Sample:
     recurrences: dict[int, Any] = field(default_factory=dict)
     classes: dict[int, Any] = field(default_factory=dict)
     rests: dict[int, Any] = field(default_factory=dict)
+    part_keys: dict[int, Any] = field(default_factory=dict)
     move_texts: set[str] = field(default_factory=set)
     table: Table = field(default_factory=lambda: Table(1))
 

@@ -25,7 +25,7 @@ OPENING = 2
 
 PLAYERS = ("first", "second")
 
-COMPARED = ("key", "canonical", "bounds", "settled")
+COMPARED = ("key", "canonical", "bounds", "settled", "part_key")
 """Verbs whose number of comparisons is reported."""
 
 
