@@ -61,6 +61,10 @@ MOST_OPTIONS = (1 << 16) - 1
 """The limits of a form: the absolute values of its number and its ups, its nimber, the options of
 each player."""
 
+MOST_DEPTH = 500
+"""The most nodes on the way from a form to an option's option: the recursion of sums is at most
+twice as deep, and must fit into the smallest stacks of threads, 512 KiB."""
+
 UPS_AT, NUMBER_AT = 10, 20
 NODE = 1 << 62
 
@@ -74,12 +78,14 @@ PAIRS_AT, PAIRS, SUMS_AT, SUMS, FREE = range(6, 11)
 """The places and sizes of both caches; the first free word of the nodes' region."""
 HEADER_WORDS = 16
 
-HASH, NEGATIVE, LEFT_STOP, RIGHT_STOP, TERMS, COUNTS, OPTIONS = range(7)
+HASH, NEGATIVE, LEFT_STOP, RIGHT_STOP, TERMS, DEPTH, COUNTS, OPTIONS = range(8)
 """Words of a node: its hash; the handle of its negative; the handles of its stops; the terms of its
-tree; the numbers of options (16 bits each) and the birthday; the first option."""
+tree; the depth of its nodes; the numbers of options (16 bits each) and the birthday; the first
+option."""
 
 SMALLEST_BYTES = 1 << 14
 SALT = Bits(0x9E3779B97F4A7C15)
+LOWER_HALF = Bits((1 << 32) - 1)
 
 
 def forms_words(budget_bytes: int) -> int:
@@ -87,9 +93,9 @@ def forms_words(budget_bytes: int) -> int:
     return max(budget_bytes, SMALLEST_BYTES) // 8
 
 
-@compiled(inline=False)
-def begin_forms(forms, most_terms):
-    """Forget all forms.  *most_terms* is the most terms in the tree of a form.
+@compiled
+def lay_out(forms, most_terms):
+    """Write the header into an array of zeros.  *most_terms* is the most terms of a form's tree.
 
     A term is a simple form or a node.
     """
@@ -105,6 +111,12 @@ def begin_forms(forms, most_terms):
     forms[FREE] = np.int64(forms[SUMS_AT]) + words // 24 * 3
     forms[TOP] = 0
     forms[NODES] = 0
+
+
+@compiled(inline=False)
+def begin_forms(forms, most_terms):
+    """Forget all forms, in an array with any contents; see :func:`lay_out`."""
+    lay_out(forms, most_terms)
     for at in range(np.int64(forms[SLOTS_AT]), np.int64(forms[FREE])):
         forms[at] = 0
 
@@ -325,6 +337,12 @@ def right_stop(forms, a):
 def terms(forms, a):
     """Return the number of terms in the tree of a form."""
     return 1 if a < NODE else np.int64(forms[place_of(a) + TERMS])
+
+
+@compiled
+def depth(forms, a):
+    """Return the nodes on the longest way down the tree of a form."""
+    return 0 if a < NODE else np.int64(forms[place_of(a) + DEPTH])
 
 
 @compiled
@@ -731,6 +749,7 @@ def interned(forms, first, left, second, right):
         or np.int64(forms[FREE]) + 2 * (OPTIONS + size) > len(forms)
         or 2 * (np.int64(forms[NODES]) + 2) > np.int64(forms[SLOTS])
         or total_terms(forms, first, left, second, right) > np.int64(forms[MOST_TERMS])
+        or max(most_depth(forms, first, left), most_depth(forms, second, right)) >= MOST_DEPTH
     ):
         return NO_FORM
     a = new_node(forms, slot, word, first, left, second, right)
@@ -755,7 +774,7 @@ def interned(forms, first, left, second, right):
 @compiled
 def node_at(forms, slot):
     """Return the node that a slot refers to: its place is in the lower half of the word."""
-    return NODE + np.int64(Bits(forms[slot]) & Bits((1 << 32) - 1))
+    return NODE + np.int64(Bits(forms[slot]) & LOWER_HALF)
 
 
 @compiled(inline=False)
@@ -788,7 +807,7 @@ def find_slot(forms, word, first, left, second, right):
     start, slots = np.int64(forms[SLOTS_AT]), np.int64(forms[SLOTS])
     number = np.int64(high_product(word, Bits(slots)))
     while np.int64(forms[start + number]) != 0:
-        if Bits(forms[start + number]) >> Bits(32) == Bits(word) & Bits((1 << 32) - 1):
+        if Bits(forms[start + number]) >> Bits(32) == Bits(word) & LOWER_HALF:
             if has_options(forms, node_at(forms, start + number), first, left, second, right):
                 break
         number = number + 1 if number + 1 < slots else 0
@@ -820,6 +839,15 @@ def total_terms(forms, first, left, second, right):
     return total
 
 
+@compiled
+def most_depth(forms, start, count):
+    """Return the greatest depth in a list of options."""
+    most = 0
+    for at in range(start, start + count):
+        most = max(most, depth(forms, listed(forms, at)))
+    return most
+
+
 @compiled(inline=False)
 def new_node(forms, slot, word, first, left, second, right):
     """Write a node and its slot; its negative is not known yet."""
@@ -841,8 +869,10 @@ def new_node(forms, slot, word, first, left, second, right):
     forms[place + LEFT_STOP] = simple_form(left_stops, 0, 0)
     forms[place + RIGHT_STOP] = simple_form(right_stops, 0, 0)
     forms[place + TERMS] = total_terms(forms, first, left, second, right)
+    below = max(most_depth(forms, first, left), most_depth(forms, second, right))
+    forms[place + DEPTH] = below + 1
     forms[place + COUNTS] = (born + 1) << 32 | right << 16 | left
     forms[FREE] = end
     forms[NODES] = np.int64(forms[NODES]) + 1
-    forms[slot] = (Bits(word) << Bits(32)) | Bits(place)
+    forms[slot] = ((Bits(word) & LOWER_HALF) << Bits(32)) | Bits(place)
     return NODE + place
