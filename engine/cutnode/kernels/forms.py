@@ -61,9 +61,10 @@ MOST_OPTIONS = (1 << 16) - 1
 """The limits of a form: the absolute values of its number and its ups, its nimber, the options of
 each player."""
 
-MOST_DEPTH = 500
-"""The most nodes on the way from a form to an option's option: the recursion of sums is at most
-twice as deep, and must fit into the smallest stacks of threads, 512 KiB."""
+MOST_DEPTH = 200
+"""The most nodes on the way down a form.  A sum of two such forms recurses 400 times, and 400 times
+more to compare options, which must fit the smallest stacks of threads, 512 KiB: 800 comparisons
+inside each other need between 160 and 256 KiB."""
 
 UPS_AT, NUMBER_AT = 10, 20
 NODE = 1 << 62
