@@ -12,7 +12,7 @@ and a nimber, are the handle itself, so arithmetic with them reads no memory:
     bits  0..9    the nimber, 0..1023: 0, *, *2, ...
     bits 10..19   how many ups, -511..511: negative for downs
     bits 20..61   the number, in units of 2**-20, its absolute value below 2**21
-    bit  62       0; it is 1 for the other forms, which are *nodes*, and below it is the node's place
+    bit  62       0; it is 1 for all other forms, which are *nodes*: lower bits are the place
 
 So ``ZERO`` is 0.  ``NO_FORM`` (-1) stands for an unknown value: a form beyond these limits, one
 with more terms than the memory's limit, or one for which there is no room.  A function that is
@@ -61,6 +61,11 @@ MOST_OPTIONS = (1 << 16) - 1
 """The limits of a form: the absolute values of its number and its ups, its nimber, the options of
 each player."""
 
+MOST_DEPTH = 200
+"""The most nodes on the way down a form.  A sum of two such forms recurses 400 times, and 400 times
+more to compare options, which must fit the smallest stacks of threads, 512 KiB: 800 comparisons
+inside each other need between 160 and 256 KiB."""
+
 UPS_AT, NUMBER_AT = 10, 20
 NODE = 1 << 62
 
@@ -74,12 +79,14 @@ PAIRS_AT, PAIRS, SUMS_AT, SUMS, FREE = range(6, 11)
 """The places and sizes of both caches; the first free word of the nodes' region."""
 HEADER_WORDS = 16
 
-HASH, NEGATIVE, LEFT_STOP, RIGHT_STOP, TERMS, COUNTS, OPTIONS = range(7)
+HASH, NEGATIVE, LEFT_STOP, RIGHT_STOP, TERMS, DEPTH, COUNTS, OPTIONS = range(8)
 """Words of a node: its hash; the handle of its negative; the handles of its stops; the terms of its
-tree; the numbers of options (16 bits each) and the birthday; the first option."""
+tree; the depth of its nodes; the numbers of options (16 bits each) and the birthday; the first
+option."""
 
 SMALLEST_BYTES = 1 << 14
 SALT = Bits(0x9E3779B97F4A7C15)
+LOWER_HALF = Bits((1 << 32) - 1)
 
 
 def forms_words(budget_bytes: int) -> int:
@@ -87,9 +94,9 @@ def forms_words(budget_bytes: int) -> int:
     return max(budget_bytes, SMALLEST_BYTES) // 8
 
 
-@compiled(inline=False)
-def begin_forms(forms, most_terms):
-    """Forget all forms.  *most_terms* is the most terms in the tree of a form.
+@compiled
+def lay_out(forms, most_terms):
+    """Write the header into an array of zeros.  *most_terms* is the most terms of a form's tree.
 
     A term is a simple form or a node.
     """
@@ -105,6 +112,12 @@ def begin_forms(forms, most_terms):
     forms[FREE] = np.int64(forms[SUMS_AT]) + words // 24 * 3
     forms[TOP] = 0
     forms[NODES] = 0
+
+
+@compiled(inline=False)
+def begin_forms(forms, most_terms):
+    """Forget all forms, in an array with any contents; see :func:`lay_out`."""
+    lay_out(forms, most_terms)
     for at in range(np.int64(forms[SLOTS_AT]), np.int64(forms[FREE])):
         forms[at] = 0
 
@@ -328,6 +341,12 @@ def terms(forms, a):
 
 
 @compiled
+def depth(forms, a):
+    """Return the nodes on the longest way down the tree of a form."""
+    return 0 if a < NODE else np.int64(forms[place_of(a) + DEPTH])
+
+
+@compiled
 def birthday(forms, a):
     """Return the day on which a form is born: the depth of its tree."""
     if a < 0:
@@ -521,7 +540,7 @@ def simplified(forms, base, left, right):
     """Return the form of the game whose options are on the scratch stack from *base* on.
 
     Remove dominated options, bypass reversible ones, and remove what they brought that is dominated
-    (Siegel, theorem II.2.9: what is left is the canonical form).
+    (Siegel, section II.2: what is left is the canonical form).
     """
     if base + left + right > np.int64(forms[SCRATCH]):
         return NO_FORM
@@ -709,9 +728,9 @@ def multiple_of_up(number, left, answer):
     ups, star = ups_of(answer), star_of(answer)
     if left == 2:
         return simple_form(number, 1, 1) if ups == 0 and star == 0 else NOT_SIMPLE
-    return (
-        simple_form(number, ups + 1, star ^ 1) if ups > 0 or (ups == 0 and star > 0) else NOT_SIMPLE
-    )
+    if ups < 0 or (ups == 0 and star == 0):
+        return NOT_SIMPLE
+    return simple_form(number, ups + 1, star ^ 1)
 
 
 @compiled(inline=False)
@@ -731,6 +750,7 @@ def interned(forms, first, left, second, right):
         or np.int64(forms[FREE]) + 2 * (OPTIONS + size) > len(forms)
         or 2 * (np.int64(forms[NODES]) + 2) > np.int64(forms[SLOTS])
         or total_terms(forms, first, left, second, right) > np.int64(forms[MOST_TERMS])
+        or max(most_depth(forms, first, left), most_depth(forms, second, right)) >= MOST_DEPTH
     ):
         return NO_FORM
     a = new_node(forms, slot, word, first, left, second, right)
@@ -755,7 +775,7 @@ def interned(forms, first, left, second, right):
 @compiled
 def node_at(forms, slot):
     """Return the node that a slot refers to: its place is in the lower half of the word."""
-    return NODE + np.int64(Bits(forms[slot]) & Bits((1 << 32) - 1))
+    return NODE + np.int64(Bits(forms[slot]) & LOWER_HALF)
 
 
 @compiled(inline=False)
@@ -788,7 +808,7 @@ def find_slot(forms, word, first, left, second, right):
     start, slots = np.int64(forms[SLOTS_AT]), np.int64(forms[SLOTS])
     number = np.int64(high_product(word, Bits(slots)))
     while np.int64(forms[start + number]) != 0:
-        if Bits(forms[start + number]) >> Bits(32) == Bits(word) & Bits((1 << 32) - 1):
+        if Bits(forms[start + number]) >> Bits(32) == Bits(word) & LOWER_HALF:
             if has_options(forms, node_at(forms, start + number), first, left, second, right):
                 break
         number = number + 1 if number + 1 < slots else 0
@@ -820,6 +840,15 @@ def total_terms(forms, first, left, second, right):
     return total
 
 
+@compiled
+def most_depth(forms, start, count):
+    """Return the greatest depth in a list of options."""
+    most = 0
+    for at in range(start, start + count):
+        most = max(most, depth(forms, listed(forms, at)))
+    return most
+
+
 @compiled(inline=False)
 def new_node(forms, slot, word, first, left, second, right):
     """Write a node and its slot; its negative is not known yet."""
@@ -841,8 +870,10 @@ def new_node(forms, slot, word, first, left, second, right):
     forms[place + LEFT_STOP] = simple_form(left_stops, 0, 0)
     forms[place + RIGHT_STOP] = simple_form(right_stops, 0, 0)
     forms[place + TERMS] = total_terms(forms, first, left, second, right)
+    below = max(most_depth(forms, first, left), most_depth(forms, second, right))
+    forms[place + DEPTH] = below + 1
     forms[place + COUNTS] = (born + 1) << 32 | right << 16 | left
     forms[FREE] = end
     forms[NODES] = np.int64(forms[NODES]) + 1
-    forms[slot] = (Bits(word) << Bits(32)) | Bits(place)
+    forms[slot] = ((Bits(word) & LOWER_HALF) << Bits(32)) | Bits(place)
     return NODE + place
