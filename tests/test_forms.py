@@ -7,12 +7,10 @@ import itertools
 import random
 import threading
 
-import numpy as np
 import pytest
 from marks import compiled_only
 
 from cutnode.cgt.memory import MOST_TERMS, Memory
-from cutnode.kernels import forms as kernels
 from cutnode.kernels.forms import (
     FIRST_WINS,
     LEFT_WINS,
@@ -41,7 +39,6 @@ from cutnode.kernels.forms import (
     nimber,
     nimber_of,
     outcome_class,
-    push,
     right_count,
     right_option,
     right_stop,
@@ -55,7 +52,7 @@ STAR, UP = simple_form(0, 0, 1), simple_form(0, 1, 0)
 
 @pytest.fixture(scope="module")
 def memory():
-    return Memory()
+    return Memory(1 << 22)
 
 
 def of_tree(memory, tree):
@@ -271,7 +268,7 @@ def shapes(memory, order):
 
 def test_hashes_do_not_depend_on_the_order_of_creation():
     numbers = [*range(200)]
-    one, other = Memory(), Memory()
+    one, other = Memory(1 << 20), Memory(1 << 20)
     hashes = shapes(one, numbers)
     assert shapes(other, numbers[::-1]) == hashes
     assert len(set(hashes.values())) > 30
@@ -311,7 +308,7 @@ def test_too_many_terms(memory):
 
 def test_little_room():
     """Whatever the room, a sum is right or unknown, and nodes do not exceed the array."""
-    large, small = Memory(), Memory(1)
+    large, small = Memory(1 << 22), Memory(1)
     unknown = 0
     for seed in range(300):
         draw = random.Random(seed)
