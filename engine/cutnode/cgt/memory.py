@@ -59,6 +59,7 @@ class Memory:
 
     def form(self, left: Sequence[int], right: Sequence[int]) -> int:
         """Return the form with these options."""
+        self.words[forms.TOP] = 0  # Ctrl-C may have come between pushes
         for a in (*left, *right):
             forms.push(self.words, a)
         return int(run(forms.canonical_form)(self.words, len(left), len(right)))

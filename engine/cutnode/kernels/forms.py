@@ -128,7 +128,7 @@ def begin_forms(forms, most_terms):
 @compiled
 def simple_form(number, ups, star):
     """Return the form number + ups * up + nimber; *number* is in units of 2**-20."""
-    if abs(number) > MOST_NUMBER or abs(ups) > MOST_UPS or star > MOST_STAR:
+    if abs(number) > MOST_NUMBER or abs(ups) > MOST_UPS or not 0 <= star <= MOST_STAR:
         return NO_FORM
     return (
         (number & ((1 << (62 - NUMBER_AT)) - 1)) << NUMBER_AT
