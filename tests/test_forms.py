@@ -291,7 +291,7 @@ def test_limits_give_no_form(memory):
     assert memory.added(most, integer(1)) == NO_FORM
     assert memory.added(nimber(MOST_STAR), nimber(1)) == nimber(MOST_STAR - 1)
     assert nimber(MOST_STAR + 1) == simple_form(0, MOST_UPS + 1, 0) == NO_FORM
-    assert dyadic(1, 20) != NO_FORM and dyadic(1, 21) == dyadic(1 << 42, 0) == NO_FORM
+    assert dyadic(1, 20) != NO_FORM and dyadic(1, 21) == dyadic(1 << 60, 0) == NO_FORM
     assert memory.form([dyadic(1, 20)], [dyadic(1, 19)]) == NO_FORM  # 3 / 2**21
     assert memory.form([ZERO], [simple_form(0, MOST_UPS, 1)]) == NO_FORM  # 512 ups
     assert memory.form([most], []) == NO_FORM

@@ -182,8 +182,8 @@ def integer(value):
 
 @compiled
 def dyadic(numerator, exponent):
-    """Return the form of *numerator* / 2 ** *exponent*, which must be in lowest terms."""
-    if not (0 <= exponent <= FRACTION_BITS and abs(numerator) <= MOST_NUMBER):
+    """Return the form of *numerator* / 2 ** *exponent*."""
+    if not 0 <= exponent <= FRACTION_BITS:
         return NO_FORM
     if abs(numerator) > MOST_NUMBER >> (FRACTION_BITS - exponent):
         return NO_FORM
