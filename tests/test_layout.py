@@ -29,7 +29,7 @@ FLOORS = [
     {"runtime"},
     {"storage"},
     {"tablebases"},
-    {"search"},
+    {"search", "cgt"},
     {"batches", "tree", "playing", "conformance", "adapters"},
     {"lab", "cluster", "export", "training"},
     {"service"},

@@ -57,7 +57,7 @@ KEEP_SECONDS = 1.0
 PROOFS = {"engine", "weak", "nodes", "seconds", "tablebase"}
 LIMITS = {"engine", "nodes", "seconds"}
 OPTIONS = {
-    "solve": {"alphabeta": {*PROOFS, "moves"}, "pn": PROOFS, "auto": PROOFS},
+    "solve": {"alphabeta": {*PROOFS, "moves"}, "pn": PROOFS, "sums": PROOFS, "auto": PROOFS},
     "search": {
         "alphabeta": {
             *LIMITS,

@@ -233,7 +233,7 @@ def prove_one(
         nodes, lower, upper = solver.progress()
         return Progress(0, None, lower, upper, (), nodes, clock.elapsed(), table.fill())
 
-    options = proof_options(kind, search)
+    options = proof_options(kind, search).of_game(type(start))
     with live(start, look, told=told):
         if known is None and threads == 1 and not kept:
             first = first_proof(kind, start, options, table)

@@ -16,9 +16,10 @@ ENGINES = ("alphabeta", "mcts")
 SEARCHES = (*ENGINES, "auto")
 """The engines, and ``auto``: the one that does better in a trial."""
 
-SOLVERS = ("alphabeta", "pn", "auto")
+SOLVERS = ("alphabeta", "pn", "sums", "auto")
 """The solvers: alpha-beta (in games with cycles, retrograde analysis in memory first), proof
-numbers, or both alternately until one has a proof."""
+numbers, proof numbers on sums of parts, or the first two alternately until one has a proof (sums
+where positions fall apart)."""
 
 USES = ("solve", "search", "mcts", "play", "mate", "perft", "tablebase")
 """The uses of a game for which code can be compiled ahead of time."""

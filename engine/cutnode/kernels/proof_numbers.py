@@ -305,6 +305,73 @@ def nearest_move(top, count, live, memory):
     return best, second
 
 
+@compiled
+def choose(position, most_proof, top, count, stride, large, memory, table):
+    """Choose the move of a node to search next, among the open ones in the focus.
+
+    Return its place in the order, the second least number, and the node's numbers: its proof
+    number, its disproof number, and how many moves count towards that.  With *large*, moves that
+    another thread is searching get a worse, virtual proof number.
+    """
+    best, least, second, nearest = -1, SOLVED, SOLVED, SOLVED
+    widest, unsolved, offered = 0, 0, 0
+    live = count
+    if not recurs(position):
+        live = focus(position, open_moves(top, count, memory))
+    for at in range(top, top + count):
+        slot = top + ranked_number(memory.ranked[at])
+        number = memory.proofs[slot]
+        if number == SOLVED or offered == live:
+            continue
+        if unsolved < live:
+            nearest = min(nearest, number)
+            widest = max(widest, memory.disproofs[slot])
+            unsolved += 1
+        # Marks change all the time and are slow to read: read them only where they can defer a
+        # move.
+        marked = large and number < second
+        if marked and is_marked(table, memory.children[slot * stride + stride - 1]):
+            number = min(VIRTUAL_FACTOR * number + 1, SOLVED - 1)
+        else:
+            offered += 1
+        if number < least:
+            best, least, second = at, number, least
+        elif number < second:
+            second = number
+    if nearest == SOLVED:
+        return best, second, SOLVED, 0, unsolved
+    if nearest == 0:
+        return best, second, 0, SOLVED, unsolved
+    if least >= most_proof > nearest:
+        # Other threads are searching all moves that are left: help them.
+        best, second = nearest_move(top, count, live, memory)
+    return best, second, nearest, min(widest + unsolved - 1, SOLVED - 1), unsolved
+
+
+@compiled
+def enter(ply, memory, table):
+    """Count a node; return whether to search it, or to return to the root or another ply."""
+    memory.nodes += 1
+    if memory.stop == RUNNING and memory.nodes > memory.node_limit:
+        memory.stop = NODES
+        if memory.brief:
+            memory.unwind = -1  # beyond the root
+    if memory.shared and memory.nodes - memory.looked > LOOK_NODES:
+        look_around(ply, memory, table)
+    return memory.stop == RUNNING and memory.unwind >= ply
+
+
+@compiled
+def take_answer(word, memory, table):
+    """Take the numbers of a question from the table if it is answered; return whether it is."""
+    memory.unwind = ALWAYS
+    data = probe(table, word)
+    if data == Bits(0) or (proof_of(data) != 0 and disproof_of(data) != 0):
+        return False
+    memory.proof, memory.disproof = proof_of(data), disproof_of(data)
+    return True
+
+
 @compiled(inline=False)
 def look_around(ply, memory, table):
     """Find the first node of the line that another thread has answered, if there is one."""
@@ -420,14 +487,7 @@ def proof_node(
     its address; the stacks are free from *top* on; *steps* reversible moves led here.
     """
     # Step 1. Count the node, and stop if told to.
-    memory.nodes += 1
-    if memory.stop == RUNNING and memory.nodes > memory.node_limit:
-        memory.stop = NODES
-        if memory.brief:
-            memory.unwind = -1  # beyond the root
-    if memory.shared and memory.nodes - memory.looked > LOOK_NODES:
-        look_around(ply, memory, table)
-    if memory.stop != RUNNING or memory.unwind < ply:
+    if not enter(ply, memory, table):
         return ALWAYS
     # A line that is too long counts against the attacker.
     if ply >= memory.plies:
@@ -468,46 +528,13 @@ def proof_node(
         if memory.nodes - seen > (SHARED_REFRESH if large else REFRESH_NODES):
             seen = memory.nodes
             refresh(top, count, stride, memory, table)
-        # Moves that another thread is searching get a worse, virtual proof number.
-        best, least, second, nearest = -1, SOLVED, SOLVED, SOLVED
-        widest, unsolved, offered = 0, 0, 0
-        live = count
-        if not recurs(position):
-            live = focus(position, open_moves(top, count, memory))
-        for at in range(top, top + count):
-            slot = top + ranked_number(memory.ranked[at])
-            number = memory.proofs[slot]
-            if number == SOLVED or offered == live:
-                continue
-            if unsolved < live:
-                nearest = min(nearest, number)
-                widest = max(widest, memory.disproofs[slot])
-                unsolved += 1
-            # Marks change all the time and are slow to read: read them only where they can defer a
-            # move.
-            marked = large and number < second
-            if marked and is_marked(table, memory.children[slot * stride + stride - 1]):
-                number = min(VIRTUAL_FACTOR * number + 1, SOLVED - 1)
-            else:
-                offered += 1
-            if number < least:
-                best, least, second = at, number, least
-            elif number < second:
-                second = number
-        proof, disproof = nearest, min(widest + unsolved - 1, SOLVED - 1)
-        if nearest == SOLVED:
-            disproof = 0
-            break
-        if nearest == 0:
-            disproof = SOLVED
-            break
-        if ply == 0:
+        best, second, proof, disproof, unsolved = choose(
+            position, most_proof, top, count, stride, large, memory, table
+        )
+        if ply == 0 and proof != 0 and disproof != 0:
             memory.move = ranked_move(memory.ranked[best])
         if proof >= most_proof or disproof >= most_disproof:
             break
-        if least >= most_proof:
-            # Other threads are searching all moves that are left: help them.
-            best, second = nearest_move(top, count, live, memory)
         move_word = memory.ranked[best]
         slot = top + ranked_number(move_word)
         again = ranked_again(move_word)
@@ -538,10 +565,7 @@ def proof_node(
             return ALWAYS
         if memory.stop != RUNNING or memory.unwind == ply:
             # Another thread has answered this very question, or the search has been told to stop.
-            memory.unwind = ALWAYS
-            data = probe(table, word)
-            if data != Bits(0) and (proof_of(data) == 0 or disproof_of(data) == 0):
-                memory.proof, memory.disproof = proof_of(data), disproof_of(data)
+            if take_answer(word, memory, table):
                 return ALWAYS
             if memory.stop != RUNNING:
                 most_proof = 0  # reached at once: only bring the numbers up to date

@@ -193,8 +193,9 @@ OPTIONS = {
 PROOF_OPTIONS = OPTIONS | {
     "engine": Option(
         str,
-        "Alpha-beta, proof-number search (pn), or whichever finishes first (auto).",
-        SOLVERS[0],
+        "Alpha-beta, proof-number search (pn), the same on sums of parts (sums), or whichever "
+        "finishes first (auto).",
+        usual="sums if positions fall apart into parts, else alphabeta",
         choices=SOLVERS,
     ),
     "weak": Option(bool, "Prove only who wins: 1 is the mover, -1 the opponent, 0 nobody.", False),

@@ -117,8 +117,10 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     repetition on the line of play as a draw: see :mod:`cutnode.search.loops`.
 
     *engine* is ``"alphabeta"``, ``"pn"`` (df-pn, for games that are won or lost by narrow lines in
-    wide trees: :mod:`cutnode.kernels.proof_numbers`), or ``"auto"``, which alternates between the
-    two, each time with more nodes, until one finds a proof; the result names it.
+    wide trees: :mod:`cutnode.kernels.proof_numbers`), ``"sums"`` (for games whose positions fall
+    apart, solved by their parts: :mod:`cutnode.kernels.sums`; there the default), or ``"auto"``,
+    which alternates between the first two, each time with more nodes, until one finds a proof; the
+    result names it.
 
     Raise :class:`GameError` for games of chance, which :func:`iterate` solves,
     :class:`PositionError` if *text* is not a position, and :class:`CutnodeError` for options that
@@ -147,7 +149,7 @@ def _solver(
     asked = {name: value for name, value in options.items() if name not in own}
     keywords = SolveKeywords if kind == "solve" else AnalyseKeywords
     require_keywords(kind, asked, sorted(keywords.__optional_keys__))
-    chosen = proof_options(kind, asked)
+    chosen = proof_options(kind, asked).of_game(type(position))
     given = {name: value for name, value in options.items() if name in own}
     table, threads = given.pop("table", None), given.pop("threads", 1)
     given["tablebase"] = Tablebase.of(given.get("tablebase"), type(position))
@@ -263,6 +265,7 @@ def solve_many(
     if not positions:
         raise CutnodeError("there are no positions to solve")
     cls = class_of_all(positions)
+    chosen = chosen.of_game(cls)
     if chosen.engine != "alphabeta":
         return _solve_each(positions, table, thread_count(threads, cls), chosen, cold, progress)
     require_batches(cls)

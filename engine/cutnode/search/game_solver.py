@@ -16,10 +16,11 @@ from cutnode.kernels.clock import Clock
 from cutnode.runtime.running import UNLIMITED, Limits
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.loops import LoopSolver, has_loops
-from cutnode.search.options import ProofOptions, require_book
+from cutnode.search.options import ProofOptions, require_book, solving_engine
 from cutnode.search.proof_numbers import ProofNumberSolver
 from cutnode.search.results import Result
 from cutnode.search.solving import Goal, Resources, Solver, require_solvable
+from cutnode.search.sums import SumSolver
 from cutnode.search.tablebase_results import result_of
 from cutnode.storage.books import Book
 from cutnode.storage.tables import Table
@@ -67,8 +68,9 @@ class GameSolver:
         self._running: Solver | LoopSolver | ProofNumberSolver | None = None
         self._stopped = False
 
-    def prepare(self, engine: str = "alphabeta") -> None:
-        """Compile the code of an engine now."""
+    def prepare(self, engine: str | None = None) -> None:
+        """Compile the code of an engine now, by default of the game's usual one."""
+        engine = solving_engine(self.cls, engine)
         for name in TRIALS if engine == "auto" else (engine,):
             self._solver(name)
 
@@ -90,16 +92,17 @@ class GameSolver:
         ``"solve"`` proves the value of the position, and ``"analyse"`` the value of every legal
         move as well, within the limits in total.
         """
+        engine = solving_engine(self.cls, options.engine)
         goal = Goal(position, options.weak, kind == "analyse", options.at_least)
         limits = options.limits(stop)
         self._stopped = False
         require_value(position, goal.at_least)
         require_moves(position)
         result = self._known(goal)
-        if result is None and options.engine == "auto":
+        if result is None and engine == "auto":
             result = self._try_all(goal, limits)
         elif result is None:
-            self._running = solver = self._solver(options.engine)
+            self._running = solver = self._solver(engine)
             try:
                 result = solver.prove(goal, limits)
             finally:
@@ -110,7 +113,9 @@ class GameSolver:
         """Return the solver for an engine, made when it is first needed."""
         if engine not in self._solvers:
             resources = self.resources
-            if engine == "pn":
+            if engine == "sums":
+                self._solvers[engine] = SumSolver(resources)
+            elif engine == "pn":
                 self._solvers[engine] = ProofNumberSolver(resources, self.tablebase)
             elif has_loops(self.cls):
                 self._solvers[engine] = LoopSolver(resources, self.memory)

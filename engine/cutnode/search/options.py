@@ -9,7 +9,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import EllipsisType
 from typing import Any, ClassVar, Self, TypedDict, cast
 
@@ -68,7 +68,7 @@ class ProofKeywords(LimitKeywords, total=False):
     """Keywords of a proof."""
 
     weak: bool
-    engine: str
+    engine: str | None
 
 
 class QuestionKeywords(ProofKeywords, total=False):
@@ -150,8 +150,12 @@ class ProofOptions(_LimitedOptions):
     declared: ClassVar[Mapping[str, Option]] = PROOF_OPTIONS
 
     weak: bool = False
-    engine: str = PROOF_OPTIONS["engine"].default
+    engine: str | None = None
     at_least: int | None = field(init=False, default=None)
+
+    def of_game(self, cls: Any) -> Self:
+        """Return the options with the engine that they mean for a game."""
+        return replace(self, engine=solving_engine(cls, self.engine))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -195,6 +199,18 @@ class SearchOptions(_LimitedOptions):
         """Raise :class:`CutnodeError` if no option limits the search."""
         limits = self.depth, self.playouts, self.nodes, self.seconds, self.soft_seconds, self.stop
         require_limit(*limits, engine=engine)
+
+
+def solving_engine(cls: Any, engine: str | None) -> str:
+    """Return the engine that solves a game, given the user's choice or None.
+
+    Raise :class:`GameError` if the game does not suit it.
+    """
+    if defines(cls, "parts"):
+        return "sums" if engine in (None, "auto") else engine
+    if engine == "sums":
+        raise GameError(f"engine=sums needs a game that defines parts; {game_name(cls)} does not")
+    return engine or "alphabeta"
 
 
 def proof_options(kind: str, keywords: Mapping[str, Any]) -> ProofOptions:

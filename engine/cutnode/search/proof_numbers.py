@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from cutnode.compiler.jit import Kernel
 from cutnode.compiler.memory import Memory
 from cutnode.contract.derived import legal_moves, most_value
 from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
@@ -81,17 +82,46 @@ class ProofNumberSolver:
     Lines of play end where the *tablebase* has values.
     """
 
+    engine = "pn"
+
     def __init__(self, resources: Resources, tablebase: Tablebase | None = None):
         cls, self.table, threads, self.workers, _ = resources
         require_solvable(cls)
         self.cls = cls
         self.threads = thread_count(threads, cls)
-        self.search = proof_root.specialise(cls)  # compiles before a clock runs
-        self.memories = [_memory(cls, tablebase) for _ in range(self.threads)]
+        self.search = self.kernel.specialise(cls)  # compiles before a clock runs
+        self.memories = [self.memory(tablebase) for _ in range(self.threads)]
         self.table.claim(cls)
         self.has_points = defines(cls, "settled")
         self.calls: list[KernelCall] = []
         self.interval = Interval(-INFINITE, INFINITE)
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel that answers questions."""
+        return proof_root
+
+    def memory(self, tablebase: Tablebase | None) -> Memory:
+        """Return the memory of a thread, which looks positions up in the *tablebase*."""
+        memory = Memory(self.cls, proof_dtype(self.cls))
+        if tablebase is not None and (tablebase.kind == POINTS or value_limit(self.cls) == 1):
+            tablebase.lend(memory.words)
+        memory["plies"] = game_constant(self.cls, "MAX_PLIES", 512)
+        memory["purpose"] = self.purpose()
+        unit = int(game_constant(self.cls, "UNIT", 0))
+        if unit and defines(self.cls, "evaluate"):
+            memory["unit"] = max(1, unit // UNIT_PART)
+        return memory
+
+    def purpose(self) -> int:
+        """Return a word that keeps this game's questions apart in the table."""
+        meaning = f"proof numbers of {game_name(self.cls)}".encode()
+        return int.from_bytes(blake2b(meaning, digest_size=8).digest(), "little")
+
+    def work(self, position: Any, target: int) -> int:
+        """Return the work that the table has on a question, 0 for none."""
+        word = address(position, target, self.memories[0].record)
+        return int(work_of(probe(self.table.words, word)))
 
     def stop(self) -> None:
         """End the running proof, from any thread."""
@@ -113,19 +143,6 @@ class ProofNumberSolver:
             return with_scores(self.prove, goal, limits, known)
         questions = Questions(self, coerce(goal.position), goal.weak, limits)
         return questions.result(known, line > 0, goal.at_least)
-
-
-def _memory(cls: Any, tablebase: Tablebase | None) -> Memory:
-    """Return the memory of a thread that answers questions about positions of a class."""
-    memory = Memory(cls, proof_dtype(cls))
-    if tablebase is not None and (tablebase.kind == POINTS or value_limit(cls) == 1):
-        tablebase.lend(memory.words)
-    memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
-    unit = int(game_constant(cls, "UNIT", 0))
-    memory["unit"] = max(1, unit // UNIT_PART) if unit and defines(cls, "evaluate") else 0
-    meaning = f"proof numbers of {game_name(cls)}".encode()
-    memory["purpose"] = int.from_bytes(blake2b(meaning, digest_size=8).digest(), "little")
-    return memory
 
 
 class _Ended(Exception):  # noqa: N818
@@ -197,7 +214,7 @@ class Questions:
             seconds=seconds,
             table=TableUse(0, 0, 0, 0, 0),
             reason=reason,
-            engine="pn",
+            engine=self.solver.engine,
             target=self.target,
             numbers=self.numbers,
             at_least=at_least,
@@ -376,8 +393,7 @@ class Questions:
             if outcome(child)[0]:
                 return -1
             target = value + 1 if moves_again(position, child) else -value
-            record = self.solver.memories[0].record
-            return int(work_of(probe(self.solver.table.words, address(child, target, record))))
+            return self.solver.work(child, target)
 
         return max(legal_moves(position), key=work)
 

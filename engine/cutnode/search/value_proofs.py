@@ -31,10 +31,11 @@ from cutnode.runtime.running import Limits
 from cutnode.search.board import given_position
 from cutnode.search.game_solver import require_value
 from cutnode.search.options import LimitKeywords
-from cutnode.search.proof_numbers import ProofNumberSolver, Questions
+from cutnode.search.proof_numbers import Questions
 from cutnode.search.proofs import Proof
 from cutnode.search.results import Result
 from cutnode.search.solving import Resources, table_for
+from cutnode.search.sums import proof_solver
 from cutnode.storage.files import write_whole
 from cutnode.storage.tables import Table
 
@@ -195,7 +196,7 @@ def write_proof(
     answers: dict[Any, int] = {}
     proof = ValueProof(position, least, mover, answers)
     with table_for(table) as held:
-        solver = ProofNumberSolver(Resources(type(position), held))
+        solver = proof_solver(Resources(type(position), held))
         questions = Questions(solver, position, False, Limits(**limits))
         _require_true(questions, proof)
         seen = {(position, mover)}

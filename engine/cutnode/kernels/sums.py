@@ -1,0 +1,515 @@
+"""Depth-first proof-number search on sums: does the player to move win a sum of positions?
+
+A game of normal play falls apart into parts that do not touch: a move is made in one of them, and
+whoever cannot move loses.  A *sum* is a list of *items*, each a part as the mover sees it, or the
+canonical form of a small part (:mod:`cutnode.kernels.forms`).  A move replaces one item by what
+becomes of it, and all items by their negatives, so that the player to move always has the moves of
+Left.
+
+Sums are known by the sum of their items' keys, whatever the order of the items and the place of a
+part on the board, so a table of sums answers many positions at once.  Items of value 0 are left
+out, pairs G + (-G) cancel, and a part of few cells is replaced by its form, which many parts share.
+
+The numbers, thresholds, threads and stops are those of :mod:`cutnode.kernels.proof_numbers`.
+
+Sources: M. Mueller, "Decomposition search: a combinatorial games approach to game tree search, with
+applications to solving Go endgames" (IJCAI 1999); M. Mueller and Z. Li, "Locally informed global
+search for sums of combinatorial games" (2004); J. Lemoine and S. Viennot, "Nimbers are inevitable"
+(2012).
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Any
+
+import numpy as np
+
+from cutnode.compiler.jit import Position, Words, compiled, kernel, record
+from cutnode.contract.bits import Bits, high_product, mix, popcount
+from cutnode.contract.derived import most_moves
+from cutnode.contract.dispatch import game_constant
+from cutnode.contract.positions import pack, unpack, width, words_each
+from cutnode.contract.stop import MOVES, RUNNING
+from cutnode.contract.verbs import key, moves, part, part_key, parts, play, swapped
+from cutnode.kernels.forms import (
+    LEFT,
+    NO_FORM,
+    TOP,
+    ZERO,
+    added,
+    at_most,
+    begin_forms,
+    canonical_form,
+    form_hash,
+    is_simple,
+    left_count,
+    left_option,
+    negative,
+    push,
+    simple_added,
+)
+from cutnode.kernels.ordering import rank, ranked_move, ranked_number, sort_down
+from cutnode.kernels.parameters import (
+    EPSILON_PART,
+    HALF_FULL,
+    REFRESH_NODES,
+    SHARED_REFRESH,
+    SHARED_WORK,
+)
+from cutnode.kernels.proof_numbers import (
+    ALWAYS,
+    choose,
+    enter,
+    refresh,
+    take_answer,
+)
+from cutnode.kernels.reference import report_violation
+from cutnode.kernels.solver import PREPARE_TABLE, SHARED_TABLE
+from cutnode.kernels.table import (
+    SOLVED,
+    address_for,
+    begin,
+    disproof_of,
+    mark,
+    open_for,
+    prepare,
+    probe,
+    proof_of,
+    store_numbers,
+    work_for,
+    work_of,
+)
+
+KEY, NEGATIVE_KEY, FORM, POSITION = range(4)
+"""Words of an item: its key, its negative's key, and its form (``NO_FORM`` if it is a part); the
+part follows."""
+
+MOB = 2
+KNOWN_PARTS = 1 << 14
+KNOWN_FORMS = 1 << 16
+FORM_WORDS = 1 << 21
+MOST_TERMS = 1 << 10
+
+LOOK_UP = 10
+"""In place of a use of the table: only look the position up, and return the work on it."""
+
+MOST_ITEMS = 66
+"""The most items of a sum: parts are disjoint sets of 64 cells."""
+
+
+@functools.cache
+def sum_dtype(cls: Any) -> np.dtype[Any]:
+    """Return the layout of the memory of one thread."""
+    most = game_constant(cls, "MAX_MOVES", 256)
+    plies = game_constant(cls, "MAX_PLIES", 512) + 1
+    room = (plies + 1) * most
+    items = (plies + 2) * MOST_ITEMS
+    fields: list[Any] = [
+        ("stop", np.int64),
+        ("node_limit", np.int64),
+        ("brief", np.int64),  # whether a search that reaches node_limit restarts, keeping nothing
+        ("nodes", np.int64),
+        ("plies", np.int64),  # longest line that the stacks have room for
+        ("cut", np.int64),  # whether a longer line was counted against the attacker
+        ("purpose", np.uint64),  # part of every key
+        ("cells", np.int64),  # parts of at most this size are replaced by their forms
+        ("least", np.int64),  # bounds that follow from answers: a win is 1, a loss -1
+        ("most", np.int64),
+        ("move", np.int64),  # the root's proving or most-proving move
+        ("proof", np.int64),  # numbers of the node that was searched last
+        ("disproof", np.int64),
+        ("shared", np.int64),  # whether other threads search the same root with the same table
+        ("looked", np.int64),  # node count at the last check for other threads' answers
+        ("unwind", np.int64),  # ply of a node that another thread has answered; ALWAYS: none
+        ("line", np.uint64, (plies + 1,)),  # addresses of the nodes of the line
+        ("violation", np.uint64, (words_each(cls),)),  # a position that breaks the contract
+        ("items", np.uint64, (items * (POSITION + words_each(cls)),)),
+        ("moves", np.int64, (room + most + MOST_ITEMS,)),
+        ("ranked", np.int64, (room,)),
+        ("sources", np.int64, (room,)),  # items of the node in which the moves are made
+        ("proofs", np.int64, (room,)),
+        ("disproofs", np.int64, (room,)),
+        ("children", np.uint64, (room,)),  # addresses
+        ("known", np.uint64, (KNOWN_PARTS * (POSITION + words_each(cls)),)),  # items by position
+        ("values", np.uint64, (KNOWN_FORMS * 2,)),  # forms by part_key
+    ]
+    return np.dtype(fields, align=True)
+
+
+SumMemory = Annotated[Any, record(sum_dtype)]
+
+
+@compiled
+def item_words(position):
+    """Return the number of words of an item."""
+    return POSITION + width(position)
+
+
+@compiled
+def form_of(at, memory):
+    """Return the form of the item at *at*, or ``NO_FORM`` if it is a part."""
+    return np.int64(memory.items[at + FORM])
+
+
+@compiled
+def write_form(form, at, memory, forms):
+    """Write an item that is a form."""
+    memory.items[at + KEY] = form_hash(forms, form)
+    memory.items[at + NEGATIVE_KEY] = form_hash(forms, negative(forms, form))
+    memory.items[at + FORM] = form
+
+
+@compiled
+def move_item(example, source, to, memory):
+    """Copy an item to another place."""
+    for word in range(item_words(example)):
+        memory.items[to + word] = memory.items[source + word]
+
+
+@compiled
+def negate(example, at, memory, forms):
+    """Exchange the players' roles in the item at *at*."""
+    key = memory.items[at + KEY]
+    memory.items[at + KEY] = memory.items[at + NEGATIVE_KEY]
+    memory.items[at + NEGATIVE_KEY] = key
+    form = form_of(at, memory)
+    if form != NO_FORM:
+        memory.items[at + FORM] = negative(forms, form)
+    else:
+        pack(memory.items, at + POSITION, swapped(unpack(memory.items, at + POSITION, example)))
+
+
+@compiled(inline=False)
+def add_item(example, first, end, memory, forms):
+    """Add the item at *end* to the sum of items from *first* to there; return the sum's end.
+
+    An item of value 0 is left out, an item and its negative cancel, and simple forms are added up.
+    """
+    words = item_words(example)
+    form = form_of(end, memory)
+    if form == ZERO:
+        return end
+    for at in range(first, end, words):
+        if (
+            memory.items[at + KEY] == memory.items[end + NEGATIVE_KEY]
+            and memory.items[at + NEGATIVE_KEY] == memory.items[end + KEY]
+        ):
+            move_item(example, end - words, at, memory)
+            return end - words
+        other = form_of(at, memory)
+        if is_simple(form) and is_simple(other):
+            total = simple_added(form, other)
+            if total != NO_FORM:
+                write_form(total, at, memory, forms)
+                return end
+    return end + words
+
+
+@compiled(inline=False)
+def push_part(one, mask, first, end, top, memory, forms):
+    """Add a part with a mask to the sum of items from *first* to *end*; return its end."""
+    words = item_words(one)
+    pack(memory.items, end + POSITION, one)
+    known = np.int64(high_product(mix(key(one)), Bits(KNOWN_PARTS))) * words
+    same = memory.known[known + KEY] != Bits(0)
+    for word in range(POSITION, words):
+        same = same and memory.known[known + word] == memory.items[end + word]
+    if same:
+        for word in range(POSITION):
+            memory.items[end + word] = memory.known[known + word]
+        return add_item(one, first, end, memory, forms)
+    memory.items[end + FORM] = Bits(NO_FORM)
+    memory.items[end + KEY] = part_key(one)
+    memory.items[end + NEGATIVE_KEY] = part_key(swapped(one))
+    if popcount(mask) <= memory.cells:
+        form = part_form(one, top, memory, forms)
+        if form != NO_FORM:
+            write_form(form, end, memory, forms)
+    for word in range(words):
+        memory.known[known + word] = memory.items[end + word]
+    return add_item(one, first, end, memory, forms)
+
+
+@kernel
+def part_form(position: Position, top: int, memory: SumMemory, forms: Words) -> int:
+    """Return the canonical form of a part, as the mover sees it; ``NO_FORM`` if it is too large.
+
+    The stack of moves is free from *top* on.
+    """
+    word = Bits(part_key(position))
+    entry = np.int64(high_product(word, Bits(KNOWN_FORMS))) * 2
+    if memory.values[entry] == word:
+        return np.int64(memory.values[entry + 1])
+    base = np.int64(forms[TOP])
+    left = 0
+    form = ZERO
+    for side in range(2):
+        seen = position if side == LEFT else swapped(position)
+        end = moves(seen, memory.moves, top)
+        for at in range(top, end):
+            child = play(seen, memory.moves[at])
+            last = parts(child, memory.moves, end)
+            total = ZERO
+            for number in range(end, last):
+                one = part_form(part(child, Bits(memory.moves[number])), last, memory, forms)
+                total = added(forms, total, one)
+            # After Left's move, Right is the one who sees the child.
+            push(forms, negative(forms, total) if side == LEFT else total)
+        if side == LEFT:
+            left = np.int64(forms[TOP]) - base
+    form = canonical_form(forms, left, np.int64(forms[TOP]) - base - left)
+    memory.values[entry] = word
+    memory.values[entry + 1] = form
+    return form
+
+
+@compiled(inline=False)
+def push_parts(position, first, end, top, memory, forms):
+    """Add the parts of a position to the sum of items from *first* to *end*; return its end."""
+    last = parts(position, memory.moves, top)
+    for at in range(top, last):
+        mask = Bits(memory.moves[at])
+        end = push_part(part(position, mask), mask, first, end, last, memory, forms)
+    return end
+
+
+@compiled(inline=False)
+def push_child(example, first, end, source, move, top, memory, forms):
+    """Push the sum after a move in the item at *source*, for the next player; return its end."""
+    words = item_words(example)
+    to = end
+    for at in range(first, end, words):
+        if at != source:
+            move_item(example, at, to, memory)
+            negate(example, to, memory, forms)
+            to += words
+    form = form_of(source, memory)
+    if form != NO_FORM:
+        write_form(negative(forms, left_option(forms, form, move)), to, memory, forms)
+        return add_item(example, end, to, memory, forms)
+    child = play(unpack(memory.items, source + POSITION, example), move)
+    return push_parts(child, end, to, top, memory, forms)
+
+
+@compiled(inline=False)
+def list_moves(example, at, top, memory, forms):
+    """Write the moves in the item at *at* to the stack; return their end."""
+    form = form_of(at, memory)
+    if form != NO_FORM:
+        count = left_count(forms, form)
+        for number in range(count):
+            memory.moves[top + number] = number
+        return top + count
+    return moves(unpack(memory.items, at + POSITION, example), memory.moves, top)
+
+
+@compiled(inline=False)
+def sum_outcome(example, first, end, memory, forms):
+    """Return 1 if the mover wins a sum, 0 if he loses, and ``NO_FORM`` if a search has to say."""
+    words = item_words(example)
+    form = ZERO
+    for at in range(first, end, words):
+        if form_of(at, memory) == NO_FORM:
+            return NO_FORM
+    total = ZERO
+    for at in range(first, end, words):
+        form = form_of(at, memory)
+        if at + words == end:
+            # Left wins first unless total + form <= 0.
+            found = at_most(forms, total, negative(forms, form))
+            return NO_FORM if found == NO_FORM else 1 - found
+        total = added(forms, total, form)
+    return 0
+
+
+@compiled
+def sum_address(example, first, end, memory):
+    """Return the address of a sum in the table."""
+    total = Bits(0)
+    for at in range(first, end, item_words(example)):
+        total += mix(Bits(memory.items[at + KEY]))
+    return address_for(total, memory.purpose, 0)
+
+
+@compiled(inline=False)
+def push_children(example, first, end, ply, top, memory, forms, table):
+    """Make the moves of a sum, and push those that are open.
+
+    Return the end of the moves, the number of open ones, and whether a move wins at once.
+    """
+    words = item_words(example)
+    count = 0
+    limit = most_moves(example)
+    bottom = top + limit
+    for source in range(first, end, words):
+        repeated = False
+        for at in range(first, source, words):
+            repeated |= memory.items[at + KEY] == memory.items[source + KEY]
+        if repeated:
+            continue
+        last = list_moves(example, source, bottom, memory, forms)
+        if not 0 <= last - bottom <= limit:
+            report_violation(unpack(memory.items, source + POSITION, example), MOVES, memory)
+            return bottom, 0, False
+        for at in range(bottom, last):
+            move = memory.moves[at]
+            child_end = push_child(example, first, end, source, move, last, memory, forms)
+            decided = sum_outcome(example, end, child_end, memory, forms)
+            if decided == 0:
+                if ply == 0:
+                    memory.move = move
+                return bottom, 0, True
+            if decided == 1:
+                continue
+            word = sum_address(example, end, child_end, memory)
+            known = False
+            for slot in range(top, top + count):
+                known |= memory.children[slot] == word
+            if known:
+                continue
+            prepare(table, word)
+            slot = top + count
+            memory.children[slot] = word
+            memory.sources[slot] = source
+            mobility = 0
+            for at2 in range(end, child_end, words):
+                mobility += list_moves(example, at2, last, memory, forms) - last
+            memory.ranked[slot] = rank(-mobility, move, False, count)
+            memory.proofs[slot] = max(mobility // MOB, 1)
+            memory.disproofs[slot] = 1
+            count += 1
+    sort_down(memory.ranked, top, top + count)
+    return bottom, count, False
+
+
+@compiled(inline=False)
+def look_up_children(ply, top, count, memory, table):
+    """Look up the numbers of a node's open moves; return whether one of them wins."""
+    for at in range(top, top + count):
+        slot = top + ranked_number(memory.ranked[at])
+        data = probe(table, Bits(memory.children[slot]))
+        if data != Bits(0):
+            memory.proofs[slot], memory.disproofs[slot] = disproof_of(data), proof_of(data)
+            if disproof_of(data) == 0:
+                if ply == 0:
+                    memory.move = ranked_move(memory.ranked[at])
+                return True
+    return False
+
+
+@kernel
+def sum_node(
+    example: Position,
+    first: int,
+    end: int,
+    word: Bits,
+    most_proof: int,
+    most_disproof: int,
+    ply: int,
+    top: int,
+    memory: SumMemory,
+    forms: Words,
+    table: Words,
+) -> None:
+    """Search whether the mover wins a sum, until a number reaches its threshold.
+
+    The items lie from *first* to *end*; the stacks of moves are free from *top* on.
+    """
+    # Step 1. Count the node, and stop if told to.
+    if not enter(ply, memory, table):
+        return
+    if ply >= memory.plies:
+        memory.cut = 1
+        memory.proof, memory.disproof = SOLVED, 0
+        return
+    before = memory.nodes
+
+    # Step 2. Make the moves.
+    after, count, proven = push_children(example, first, end, ply, top, memory, forms, table)
+    if memory.stop != RUNNING:
+        return
+    proven = proven or look_up_children(ply, top, count, memory, table)
+
+    # Step 3. Search the most-proving move, until a threshold is reached.
+    proof, disproof = 0, SOLVED
+    seen = memory.nodes
+    memory.line[ply] = word
+    large = memory.shared != 0 and work_of(probe(table, word)) >= SHARED_WORK
+    while not proven:
+        if memory.shared and not large:
+            large = memory.nodes - before >= 1 << SHARED_WORK
+        if memory.nodes - seen > (SHARED_REFRESH if large else REFRESH_NODES):
+            seen = memory.nodes
+            refresh(top, count, 1, memory, table)
+        best, second, proof, disproof, unsolved = choose(
+            example, most_proof, top, count, 1, large, memory, table
+        )
+        if ply == 0 and proof != 0 and disproof != 0:
+            memory.move = ranked_move(memory.ranked[best])
+        if proof >= most_proof or disproof >= most_disproof:
+            break
+        slot = top + ranked_number(memory.ranked[best])
+        child_word = Bits(memory.children[slot])
+        move, source = ranked_move(memory.ranked[best]), memory.sources[slot]
+        child_end = push_child(example, first, end, source, move, after, memory, forms)
+        allowed = min(most_proof, second + second // EPSILON_PART + 1)
+        rest = SOLVED if most_disproof == SOLVED else most_disproof - (unsolved - 1)
+        if large:
+            mark(table, child_word, True)
+        sum_node(
+            example, end, child_end, child_word, rest, allowed, ply + 1, after, memory, forms, table
+        )
+        if large:
+            mark(table, child_word, False)
+        if memory.unwind < ply:
+            return
+        if memory.stop != RUNNING or memory.unwind == ply:
+            if take_answer(word, memory, table):
+                return
+            if memory.stop != RUNNING:
+                most_proof = 0  # reached at once: only bring the numbers up to date
+            refresh(top, count, 1, memory, table)
+            continue
+        proof, disproof = memory.disproof, memory.proof
+        memory.proofs[slot], memory.disproofs[slot] = proof, disproof
+        proven = proof == 0
+    # Step 4. Store the numbers.
+    memory.proof, memory.disproof = proof, disproof
+    store_numbers(table, word, proof, disproof, work_for(memory.nodes - before))
+
+
+@kernel
+def sum_root(
+    position: Position,
+    target: int,
+    move_wanted: bool,
+    sharing: int,
+    memory: SumMemory,
+    forms: Words,
+    table: Words,
+) -> int:
+    """Search whether the mover wins a position."""
+    if sharing != SHARED_TABLE and sharing != LOOK_UP:
+        begin(table, False)
+    if sharing == PREPARE_TABLE:
+        open_for(table, memory.node_limit, HALF_FULL)
+        return ALWAYS
+    zero, most = np.int64(0), np.int64(SOLVED)
+    if sharing == LOOK_UP:
+        end = push_parts(position, zero, zero, zero, memory, forms)
+        return work_of(probe(table, sum_address(position, zero, end, memory)))
+    memory.shared = sharing == SHARED_TABLE
+    memory.unwind = ALWAYS
+    memory.cut = memory.looked = 0
+    memory.least, memory.most = 1, -1
+    memory.items[KEY] = part_key(position)
+    memory.items[NEGATIVE_KEY] = part_key(swapped(position))
+    memory.items[FORM] = Bits(NO_FORM)
+    if np.int64(forms[0]) == 0:
+        begin_forms(forms, MOST_TERMS)
+    pack(memory.items, POSITION, position)
+    end = item_words(position)
+    word = sum_address(position, 0, end, memory)
+    sum_node(position, zero, end, word, most, most, zero, zero, memory, forms, table)
+    return ALWAYS
