@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from random import Random
 
 from hypothesis import strategies as st
@@ -21,6 +22,9 @@ from cutnode.contract.verbs import (
     moves_again,
     order,
     outcome,
+    part,
+    part_key,
+    parts,
     play,
 )
 
@@ -164,3 +168,21 @@ def order_scores(position):
         move_text(position, move): order(position, move, play(position, move))
         for move in legal_moves(position)
     }
+
+
+def nimber(position):
+    """Return the nimber of a position of an impartial game, by the nimbers of its parts."""
+    known = {}
+
+    def of_sum(position):
+        buffer, total = [0] * 64, 0
+        for mask in buffer[: parts(position, buffer, 0)]:
+            piece = part(position, mask)
+            word = part_key(piece)
+            if word not in known:
+                others = {of_sum(play(piece, move)) for move in legal_moves(piece)}
+                known[word] = next(n for n in itertools.count() if n not in others)
+            total ^= known[word]
+        return total
+
+    return of_sum(position)
