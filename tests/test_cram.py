@@ -15,7 +15,7 @@ from cutnode.games.cram import move_text
 parse_position, position_text, start = texts_of("cram")
 
 NIMBERS = [(board, int(value)) for board, value in rows(FOLDER / "cram_nimbers.txt")]
-DAWSON = (0, 0, 1, 1, 2, 0, 3, 1, 1, 0, 3, 3, 2, 2, 4, 0, 5, 2, 2, 3, 3, 0, 1, 1, 3, 0, 2)
+DAWSON = [int(value) for _, value in rows(FOLDER / "dawson.txt")]
 """Nimbers of rows, which are rows of pins in Dawson's Kayles."""
 
 

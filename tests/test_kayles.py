@@ -14,11 +14,7 @@ from cutnode.contract.verbs import part_key, parts
 parse_position, position_text, start = texts_of("kayles")
 
 KAYLES = [int(value) for _, value in rows(FOLDER / "kayles.txt")]
-DAWSON = (0, 0, 1, 1, 2, 0, 3, 1, 1, 0, 3, 3, 2, 2, 4, 0, 5, 2, 2, 3, 3, 0, 1, 1, 3, 0, 2)
-"""Nimbers of rows in Dawson's Kayles.
-
-Source: R. Guy and C. Smith, "The G-values of various games" (1956); OEIS A002187, for a pin less.
-"""
+DAWSON = [int(value) for _, value in rows(FOLDER / "dawson.txt")]
 
 
 @pytest.mark.parametrize("pins", [1, 2, 5, 9, 15, 20, 40, 64])
@@ -26,7 +22,7 @@ def test_nimbers(pins):
     assert nimber(load_game(f"kayles:{pins}", plain=True).start()) == KAYLES[pins]
 
 
-@pytest.mark.parametrize("pins", range(2, len(DAWSON)))
+@pytest.mark.parametrize("pins", [*range(2, 20), 34, 49, 54])
 def test_nimbers_of_pairs(pins):
     assert nimber(load_game(f"kayles:dawson,{pins}", plain=True).start()) == DAWSON[pins]
 
