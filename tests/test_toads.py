@@ -97,3 +97,4 @@ def test_keys_of_parts():
 
     assert key("T.F##### left") == key("###T.F## left") == key("###T.F## right")
     assert key("TF.##### left") == key("#####.TF right") != key(".TF##### left")
+    assert key("T.FT.### left") != key(".TF.T### left")
