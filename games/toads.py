@@ -147,19 +147,22 @@ def parts(position, buffer, at):
 
 @compiled
 def joints(position):
-    """Return the cells that a move may ever join with the next one."""
+    """Return the cells that a move may ever join with the next one.
+
+    Steps join the cells of a jump, too.  It leaves an empty cell, onto which the other piece could
+    step, and the first one could then step after it.
+    """
     mine, theirs, empty = position.mine, position.theirs, position.empty
     while True:
         step = mine & empty >> Bits(1)
         jump = mine & theirs >> Bits(1) & empty >> Bits(2)
         their_step = theirs & empty << Bits(1)
         their_jump = theirs & mine << Bits(1) & empty << Bits(2)
-        could_be_mine = mine | step << Bits(1) | jump << Bits(2)
-        could_be_theirs = theirs | their_step >> Bits(1) | their_jump >> Bits(2)
+        could_be_mine = mine | step << Bits(1)
+        could_be_theirs = theirs | their_step >> Bits(1)
         could_be_empty = empty | step | jump | their_step | their_jump
         if could_be_mine == mine and could_be_theirs == theirs and could_be_empty == empty:
-            three = jump | their_jump >> Bits(2)
-            return step | their_step >> Bits(1) | three | three << Bits(1)
+            return step | their_step >> Bits(1)
         mine, theirs, empty = could_be_mine, could_be_theirs, could_be_empty
 
 

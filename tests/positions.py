@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from random import Random
 
 from hypothesis import strategies as st
@@ -21,6 +22,9 @@ from cutnode.contract.verbs import (
     moves_again,
     order,
     outcome,
+    part,
+    part_key,
+    parts,
     play,
 )
 
@@ -35,19 +39,24 @@ LATE = GAME.parse("2252576253462244111563365343671351441")
 VARIANTS = {
     "breakthrough": ("", "6x6", "5x5", "4x4", "2x4", "2x8", "8x4", "3x7", "7x5"),
     "chess": ("",),
+    "clobber": ("", "4x3", "1x9", "9x2", "8x8"),
     "connect4": ("", "5x4", "4x5", "8x7", "9x6", "10x5", "3x7"),
+    "cram": ("", "4x4", "1x9", "7x3", "8x8"),
     "dobutsu": ("", "vanish"),
     "domineering": ("", "4x3", "5x5,horizontal", "2x20", "9x9"),
     "draughts": ("", "6x6", "4x4"),
     "hex": ("", "4", "1", "6x3", "9", "13"),
     "kalah": ("", "6x4,empty", "4x3", "3x2,empty", "1x1", "2x6", "7x18", "1x127,empty", "6x6"),
+    "kayles": ("", "1", "7", "64", "dawson,2", "dawson,15"),
     "mnk": ("", "3x3x3", "5x4x4", "1x6x2", "8x8x5", "19x19x5", "7x13x4"),
     "morris": ("", "nine-5", "lasker", "morabaraba", "six", "six-4,flying", "three"),
+    "nogo": ("", "3x3", "1x9", "4x5", "8x8"),
     "othello": ("", "6x6", "4x4"),
     "oware": ("", "1", "7", "255"),
     "qubic": ("",),
     "skirmish": ("", "5x5", "4x4"),
     "tictactoe": ("",),
+    "toads": ("", "2,1,2", "5,3,4", "1,1,0", "30,4,30"),
     "uniform": ("", "3x3,incremental", "5x4,ordered=60,noise=30,seed=7", "4x5,ordered"),
     "ur": (
         *("", "finkel-1", "finkel-2,captures", "finkel-3,unsafe", "finkel-4,captures,unsafe"),
@@ -159,3 +168,21 @@ def order_scores(position):
         move_text(position, move): order(position, move, play(position, move))
         for move in legal_moves(position)
     }
+
+
+def nimber(position):
+    """Return the nimber of a position of an impartial game, by the nimbers of its parts."""
+    known = {}
+
+    def of_sum(position):
+        buffer, total = [0] * 64, 0
+        for mask in buffer[: parts(position, buffer, 0)]:
+            piece = part(position, mask)
+            word = part_key(piece)
+            if word not in known:
+                others = {of_sum(play(piece, move)) for move in legal_moves(piece)}
+                known[word] = next(n for n in itertools.count() if n not in others)
+            total ^= known[word]
+        return total
+
+    return of_sum(position)

@@ -1,18 +1,26 @@
 """Every game follows the contract, and violations are detected."""
 
+import contextlib
 import pkgutil
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 import toys
 from toys import boxes, duel, isola, kayles, race
+from toys import domineering as toys_domineering
 
-from cutnode import Game, game_names, legal_moves, load_game
+from cutnode import Game, PositionError, game_names, legal_moves, load_game
 from cutnode.compiler.jit import jit_enabled
 from cutnode.conformance import Finding, check, examine
+from cutnode.conformance.minimax import UnaffordableError
+from cutnode.conformance.sample import Sample
+from cutnode.conformance.sums import SUMS as SUM_PROPERTIES
 from cutnode.contract.dispatch import runs_plainly
-from cutnode.contract.notation import contents_of
+from cutnode.contract.notation import board_of, contents_of
 from cutnode.games import connect4, tictactoe
+from cutnode.games import kayles as shipped_kayles
 
 TOYS = [f"toys.{it.name}" for it in pkgutil.iter_modules(toys.__path__) if not it.ispkg]
 GAMES = ["cutnode.cli.template", *game_names(), *(toy for toy in TOYS if "hazard" not in toy)]
@@ -28,6 +36,7 @@ VARIANTS = (
     *(f"connect4:{board}" for board in BOARDS),
     *("toys.boxes:3", "toys.boxes:4", "toys.ruin:fear", "ur:masters-2", "ur:blitz", "othello:4x4"),
     *("hex:4", "hex:3x5", "mnk:3x3x3", "mnk:5x4x4", "domineering:4x3", "y:4"),
+    *("clobber:4x3", "cram:4x3", "kayles:dawson,12", "nogo:3x3", "toads:5,2,4"),
 )
 
 
@@ -192,6 +201,7 @@ tictactoe_from_cells = tictactoe.from_cells
 tictactoe_parse_move = tictactoe.parse_move
 tictactoe_moves = tictactoe.moves
 tictactoe_play = tictactoe.play
+domineering_outcome = toys_domineering.outcome
 
 
 @pytest.mark.parametrize(
@@ -339,14 +349,14 @@ def test_positions_that_recur_unsaid(found):
 
 @pytest.fixture
 def edited(tmp_path):
-    """A function that makes a game in its own file: tic-tac-toe with source text replaced."""
+    """A function that makes a game in its own file: a shipped one with source text replaced."""
 
-    def edited(name, old, new):
-        source = Path(tictactoe.__file__).read_text()
+    def edited(name, old, new, module=tictactoe, variant=""):
+        source = Path(module.__file__).read_text()
         assert old in source
         path = tmp_path / f"{name}.py"
         path.write_text(source.replace(old, new))
-        return load_game(str(path))
+        return load_game(f"{path}:{variant}")
 
     return edited
 
@@ -425,3 +435,146 @@ def test_gains(found):
     assert more == {"exchange": "move 0 wins more than it gains, 100"}
     odd = found(duel, **rules, exchange=lambda position, move, least: least == 0)
     assert odd == {"exchange": "move 0 wins 100, but not less: [False, True, False]"}
+
+
+# Games whose positions fall apart: Domineering on 3x3, whose rows have eight bits each
+
+
+def regions(position, buffer, at):
+    left = position.free
+    while left:
+        region, grown = 0, left & -left
+        while grown != region:
+            region = grown
+            grown |= (region << 1 | region >> 1 | region << 8 | region >> 8) & left
+        buffer[at] = region
+        at += 1
+        left &= ~region
+    return at
+
+
+SUMS = {
+    "parts": regions,
+    "part": lambda position, mask: position._replace(free=position.free & mask),
+    "swapped": lambda position: position._replace(vertical=not position.vertical),
+    "part_key": lambda position: position.free << 1 | position.vertical,
+}
+
+
+def test_sums(found):
+    assert found(toys_domineering, "3x3", games=10, **SUMS) == {}
+
+
+def every_cell(position, buffer, at):
+    for cell in range(64):
+        if position.free >> cell & 1:
+            buffer[at] = 1 << cell
+            at += 1
+    return at
+
+
+def doubled_regions(position, buffer, at):
+    return regions(position, buffer, regions(position, buffer, at))
+
+
+def lowest_region(position, buffer, at):
+    lone = [0] * 64
+    buffer[at : at + 1] = lone[: regions(position, lone, 0)][:1]
+    return at + (position.free > 0)
+
+
+def unbuffered_regions(position, buffer, at):
+    buffer[at - 1] = 1
+    return regions(position, buffer, at)
+
+
+def empty_region(position, buffer, at):
+    buffer[at] = 0
+    return at + 1
+
+
+def mirrored_rows(position):
+    free = sum((position.free >> 8 * row & 255) << 8 * (2 - row) for row in range(3))
+    return position._replace(free=free)
+
+
+@pytest.mark.parametrize(
+    ("verb", "complaint", "rules"),
+    [
+        ("part", "is not defined, but parts is", {"part": None}),
+        ("parts", "is not defined, but part is", {"parts": None}),
+        ("parts", "without draws, but the game defines drawn", {"drawn": lambda p: False}),
+        ("parts", "declare VALUE_LIMIT = 1", {"VALUE_LIMIT": 2}),
+        (
+            "parts",
+            "the value must be -1, got 1",
+            {"outcome": lambda p: (over := domineering_outcome(p)[0], int(over))},
+        ),
+        ("parts", "are in another part too", {"parts": doubled_regions}),
+        ("parts", "are in no part", {"parts": lowest_region}),
+        ("parts", "are in no part", {"parts": every_cell}),
+        ("parts", "writes outside of its part of the buffer", {"parts": unbuffered_regions}),
+        ("parts", "a mask of at least one bit, got 0", {"parts": empty_region}),
+        ("parts", "returns 99 for at = 3", {"parts": lambda p, buffer, at: 99}),
+        ("parts", "are in two parts", {"part": lambda p, mask: p}),
+        (
+            "parts",
+            "of parts are not legal",
+            {"part": lambda p, mask: p._replace(free=p.free & mask | 0x6060)},
+        ),
+        ("part", "returns a tuple", {"part": lambda p, mask: tuple(p)}),
+        ("swapped", "returns a tuple", {"swapped": lambda p: tuple(p)}),
+        ("swapped", "does not return the same", {"swapped": lambda p: p._replace(vertical=True)}),
+        ("parts", "the value is 1, but -1 where the parts are", {"swapped": mirrored_rows}),
+        ("parts", "are played as a sum (swapped is not defined)", {"swapped": None}),
+        (
+            *("parts", "changes the key of another"),
+            {"swapped": lambda p: mirrored_rows(p._replace(vertical=not p.vertical))},
+        ),
+        ("part_key", "not a word of 64 bits", {"part_key": lambda p: -1}),
+        ("part_key", "have the same key 0, but another player wins", {"part_key": lambda p: 0}),
+    ],
+)
+def test_broken_sums(found, verb, complaint, rules):
+    rules = {name: rule for name, rule in {**SUMS, **rules}.items() if rule is not None}
+    findings = found(toys_domineering, "3x3", games=10, **rules)
+    assert list(findings) == [verb]
+    assert complaint in findings[verb]
+
+
+@pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
+def test_compiled_parts_that_differ(edited):
+    wrong = "Bits(((position.pins << Bits(55)) + 2) >> 1)"
+    game = edited("signed_kayles", "Bits(popcount(position.pins))", wrong, shipped_kayles, "9")
+    assert check(game, games=4, compile=False) == []
+    (finding,) = check(game, games=4)
+    assert finding.verb == "compiled" and "parts, or their keys" in finding.message
+
+
+FALL_APART = ("clobber:4x3", "cram:4x3", "kayles:10", "kayles:dawson,12", "nogo:4x3", "toads:4,2,3")
+
+
+def any_boards(game, count, dice):
+    """Return positions with any contents of the cells that the game accepts, for both players."""
+    start, found = game.start(), []
+    cells = board_of(type(start))
+    while len(found) < count:
+        contents = dice.choices(range(len(cells.contents)), k=len(cells.places))
+        mover = dice.choice([*cells.players]) if cells.players else ""
+        with contextlib.suppress(PositionError):
+            found.append(game.module.from_cells(contents, mover, start))
+    return found
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", FALL_APART)
+def test_any_board_is_the_sum_of_its_parts(name, count):
+    game = load_game(name, plain=True)
+    sample = Sample(game, Random(name))
+    for position in any_boards(game, count, sample.random):
+        with contextlib.suppress(UnaffordableError):
+            sample.minimax().value(position)  # kept in sample.exact
+            sample.plies_seen[position] = 0
+    assert len(sample.positions()) > count // 2
+    sample.ask([replace(asked, most=count) for asked in SUM_PROPERTIES])
+    assert sample.found() == []

@@ -39,7 +39,19 @@ OTHERS = [
     "dobutsu",
 ]
 OTHERS += ["ur", "kalah", "skirmish", "draughts", "hex:5", "morris", "y", "mnk", "qubic", "oware"]
-OTHERS += ["domineering:4x5", "uniform", "toys.amazons", "toys.isola", "toys.pig", "toys.quixo"]
+OTHERS += [
+    "domineering:4x5",
+    "clobber:4x3",
+    "cram:4x4",
+    "kayles",
+    "nogo:3x3",
+    "toads",
+    "uniform",
+    "toys.amazons",
+    "toys.isola",
+    "toys.pig",
+    "toys.quixo",
+]
 OTHERS += [
     "toys.teeko",
     "toys.dots_and_boxes",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+import re
 from random import Random
 
 import pytest
@@ -78,22 +79,27 @@ def test_all_games_have_variants_here():
 SPELLINGS = {
     "breakthrough": lambda text: (text.upper(), f"{text} to move"),
     "chess": lambda text: (text.replace(" ", "  "), text.replace(" ", "\t")),
+    "clobber": lambda text: (text.upper(), f"{text} to move"),
     "connect4": lambda text: (text.upper(),),
+    "cram": lambda text: (text.replace("/", " / "),),
     "dobutsu": lambda text: (text.lower()[0] + text[1:], text.replace("/", " / ")),
     "domineering": lambda text: (text.upper(), f"{text} to move"),
     "draughts": lambda text: (text.lower(), f"{text}.", text.replace(",", " , ")),
     "hex": lambda text: (text.upper(), f"{text} to move"),
     "kalah": lambda text: (text.upper(), f"{text} to move"),
+    "kayles": lambda text: (" ".join(text),),
     "othello": lambda text: (
         *(text.lower(), text.replace("X", "*"), text.replace("-", "."), f"{text} to move"),
         *(f"{text}; A1:+0; B3:-2", f"{text};"),
     ),
     "mnk": lambda text: (text.upper(),),
     "morris": lambda text: (text.upper(), text.replace("te ", "te to move ")),
+    "nogo": lambda text: (text.upper(), f"{text} to move"),
     "oware": lambda text: (text.upper(),),
     "qubic": lambda text: (text.upper(),),
     "skirmish": lambda text: (text.replace(" ", "  "),),
     "tictactoe": lambda text: (text.upper(),),
+    "toads": lambda text: (text.lower(), f"{text} to move"),
     "uniform": lambda text: (),
     "ur": lambda text: (text.upper(), text.replace("--", ""), text.replace(" / ", "\n/ ")),
     "y": lambda text: (text.upper(),),
@@ -106,28 +112,37 @@ SLASHES = set(game_names()) - {"chess", "draughts", "uniform", "ur"}
 DRAWINGS = (
     *(
         "breakthrough",
+        "clobber",
         "connect4",
+        "cram",
         "domineering",
         "hex",
         "kalah",
+        "kayles",
         "mnk",
+        "nogo",
         "othello",
         "oware",
         "qubic",
     ),
     "tictactoe",
+    "toads",
     "y",
 )
 """The games that accept the drawing of a position."""
 
 MOVE_SPELLINGS = {
     "breakthrough": lambda text: (text.upper(), text[:2] + text[-2:]),
+    "clobber": lambda text: (text.upper(), re.sub("(?<=[0-9])(?=[a-z])", "-", text)),
+    "cram": lambda text: (text.upper(), re.sub("(.[0-9]+)(.[0-9]+)", r"\2-\1", text)),
     "dobutsu": lambda text: (text.upper(), text.lower(), text.replace("x", "")),
     "domineering": lambda text: (text.upper(),),
     "draughts": lambda text: (text.upper(), text.replace("-", "x")),
     "hex": lambda text: (text.upper(),),
+    "kayles": lambda text: ("-".join(text.split("-")[::-1]),),
     "mnk": lambda text: (text.upper(),),
     "morris": lambda text: (text.upper(), text.replace("-", "")),
+    "nogo": lambda text: (text.upper(),),
     "othello": lambda text: (text.upper(),),
     "skirmish": lambda text: (text.upper(),),
     "ur": lambda text: (text.upper(),),
@@ -180,6 +195,11 @@ def test_positions_are_read_from_their_moves(name):
         ("hex", "b2 a10 c3", ("b2a10c3", "B2,a10, C3")),
         ("kalah", "3 6 1 1", ("3611", "3,6,1,1", " 3\t6 , 11 ")),
         ("domineering", "a2a1 b1c1", ("a2a1b1c1", "A1A2,c1B1")),
+        ("clobber", "a5b5 c4c5", ("a5b5c4c5", "A5-B5,c4-C5")),
+        ("cram", "a2a1 b1c1", ("a2a1b1c1", "A1-A2,c1B1")),
+        ("kayles", "3-4 7 1-2", ("3-4,7, 2-1",)),
+        ("nogo", "a1 b5 c3", ("a1b5c3", "A1,b5, C3")),
+        ("toads", "3 6 2", ("3,6, 2",)),
         ("qubic", "111 444 121", ("111444121", "111,444, 121")),
         ("mnk", "h8 i10 a1", ("h8i10a1", "H8,i10, A1")),
         ("y", "b3 a10 k11", ("b3a10k11", "B3,a10, K11")),
@@ -354,8 +374,11 @@ def test_values_in_words(name, text, value, words):
     [
         ("breakthrough", "8x8", "", "Position8x8"),
         ("breakthrough", "6x5", "6x5", "Position6x5"),
+        ("clobber", "5x5", "", "Position5x5"),
+        ("clobber", "04x6", "4x6", "Position4x6"),
         ("connect4", "7x6", "", "Position7x6"),
         ("connect4", "8x7", "8x7", "Position8x7"),
+        ("cram", "6x5", "6x5", "Position6x5"),
         ("dobutsu", "drops", "", "Positiondrops"),
         ("dobutsu", "vanish", "vanish", "Positionvanish"),
         ("domineering", "8x8,vertical", "", "Position8x8"),
@@ -368,11 +391,14 @@ def test_values_in_words(name, text, value, words):
         ("kalah", "6x4", "", "Position6x4"),
         ("kalah", "6x4,empty", "6x4,empty", "Position6x4__empty"),
         ("kalah", "4x3", "4x3", "Position4x3"),
+        ("kayles", "20", "", "Position20"),
+        ("kayles", "dawson,09", "dawson,9", "Positiondawson__9"),
         ("mnk", "15x15x5", "", "Position15x15x5"),
         ("mnk", "3x3x03", "3x3x3", "Position3x3x3"),
         ("morris", "nine", "", "Positionnine"),
         ("morris", "nine-9,flying", "", "Positionnine"),
         ("morris", "six-4,flying", "six-4,flying", "Positionsix_4__flying"),
+        ("nogo", "4x5", "4x5", "Position4x5"),
         ("othello", "8x8", "", "Position8x8"),
         ("othello", "6x6", "6x6", "Position6x6"),
         ("othello", "4x4", "4x4", "Position4x4"),
@@ -381,6 +407,8 @@ def test_values_in_words(name, text, value, words):
         ("skirmish", "6x6", "", "Position6x6"),
         ("skirmish", "5x5", "5x5", "Position5x5"),
         ("skirmish", "4x4", "4x4", "Position4x4"),
+        ("toads", "3,2,3", "", "Position3__2__3"),
+        ("toads", "5,1,0", "5,1,0", "Position5__1__0"),
         ("uniform", "4x6", "", "Position4x6__random"),
         ("uniform", "4x6,random,seed=8", "", "Position4x6__random"),
         ("uniform", "04x06", "", "Position4x6__random"),
@@ -470,12 +498,15 @@ def test_longest_games(name):
 
 SIDES = {
     "breakthrough": "second",
+    "clobber": "second",
     "dobutsu": "second",
     "draughts": "second",
     "kalah": "second",
     "morris": "second",
+    "nogo": "second",
     "othello": "white",
     "oware": "second",
+    "toads": "right",
     "ur": "second",
 }
 """The fields that say which of two symmetric players is to move."""

@@ -38,7 +38,18 @@ def hashed(position):
 
 HASHED = Evaluation(hashed)
 DEPTHS = {"tictactoe": 5, "uniform": 5, "isola": 5, "duel": 6, "breakthrough": 3}
-DEPTHS |= {"domineering": 3, "hex": 2, "mnk": 2, "morris": 2, "qubic": 2, "skirmish": 1, "y": 2}
+DEPTHS |= {
+    "clobber": 3,
+    "cram": 3,
+    "nogo": 3,
+    "domineering": 3,
+    "hex": 2,
+    "mnk": 2,
+    "morris": 2,
+    "qubic": 2,
+    "skirmish": 1,
+    "y": 2,
+}
 GAMES = {
     **{name: load_game(name).start() for name in game_names()},
     "boxes": boxes.start(),
@@ -179,19 +190,24 @@ def test_exact_techniques_score_as_minimax(name, evaluation):
 SMALL = {
     "breakthrough": ("breakthrough:3x4", "", 3),
     "chess": ("chess", "4k3/4p3/8/8/8/8/4P3/4K3 w - - 0 1", 2),
+    "clobber": ("clobber:4x3", "", 3),
     "connect4": ("connect4:4x4", "", 4),
+    "cram": ("cram:4x3", "", 3),
     "dobutsu": ("dobutsu", "", 2),
     "domineering": ("domineering:4x3", "", 3),
     "draughts": ("draughts:6x6", "", 3),
     "hex": ("hex:3", "", 3),
     "kalah": ("kalah:3x2", "", 3),
+    "kayles": ("kayles:9", "", 3),
     "mnk": ("mnk:3x3x3", "", 3),
     "morris": ("morris:three", "", 2),
+    "nogo": ("nogo:3x3", "", 3),
     "othello": ("othello:4x4", "", 3),
     "oware": ("oware", "", 2),
     "qubic": ("qubic", "111 222 112 223 121 232 211", 1),
     "skirmish": ("skirmish", "", 1),
     "tictactoe": ("tictactoe", "", 3),
+    "toads": ("toads:2,2,2", "", 4),
     "uniform": ("uniform:3x6", "", 3),
     "y": ("y:3", "", 3),
 }

@@ -113,6 +113,11 @@ def sums_follow_normal_play(position: Any, sample: Sample) -> Iterator[str]:
 
 @SUMS.about("swapped", summed)
 def roles_are_exchanged(position: Any, sample: Sample) -> Iterator[str]:
+    """Roles exchanged twice are as before.
+
+    So a part and its negative cancel, however wrong the roles are: who moves second copies each
+    move.  Wrong roles show in :func:`sums_have_the_value_of_the_whole`.
+    """
     other = swapped(position)
     if type(other) is not type(position):
         yield f"returns a {type(other).__qualname__}"
@@ -160,6 +165,15 @@ def moves_are_moves_of_parts(position: Any, sample: Sample) -> Iterator[str]:
             yield f"moves {twice} are in two parts"
 
 
+@SUMS.about("parts", small_sums, most=60)
+def sums_have_the_value_of_the_whole(position: Any, sample: Sample) -> Iterator[str]:
+    with contextlib.suppress(UnaffordableError):
+        found, value = 1 if SumSearch().wins([position]) else -1, sample.exact[position]
+        if found != value:
+            hint = "" if defines(type(position), "swapped") else " (swapped is not defined)"
+            yield f"the value is {value:g}, but {found} where the parts are played as a sum{hint}"
+
+
 @SUMS.about("parts", summed)
 def moves_change_one_part(position: Any, sample: Sample) -> Iterator[str]:
     """After a move, the keys of all other parts are there as the other player sees them."""
@@ -179,23 +193,6 @@ def keys_are_words(position: Any, sample: Sample) -> Iterator[str]:
         yield from word_complaints(word)
         if not is_plain(type(piece)) and part_key(coerce(piece)) != word:
             yield "an equal part has another key"
-
-
-@SUMS.about("swapped", small_sums, most=60)
-def negatives_cancel(position: Any, sample: Sample) -> Iterator[str]:
-    for piece in pieces_of(position) if defines(type(position), "swapped") else ():
-        with contextlib.suppress(UnaffordableError):
-            if SumSearch().wins([piece, swapped(piece)]):
-                yield f"{sample.text(piece)!r} and its negative do not cancel: the mover wins both"
-
-
-@SUMS.about("parts", small_sums, most=60)
-def sums_have_the_value_of_the_whole(position: Any, sample: Sample) -> Iterator[str]:
-    with contextlib.suppress(UnaffordableError):
-        found, value = 1 if SumSearch().wins([position]) else -1, sample.exact[position]
-        if found != value:
-            hint = "" if defines(type(position), "swapped") else " (swapped is not defined)"
-            yield f"the value is {value:g}, but {found} where the parts are played as a sum{hint}"
 
 
 @SUMS.about("part_key", small_sums, most=100)
@@ -241,6 +238,7 @@ def observe_parts(position: Position, buffer: Numbers, words: Words) -> int:
 @COMPILED.about("compiled", summed, most=200)
 def compiled_parts_are_the_same(position: Any, sample: Sample) -> Iterator[str]:
     position = coerce(position)
+    observe_parts.specialise(type(position))
     size = MOST_PARTS * (2 + 2 * len(position))
     plain, words = [0] * size, np.zeros(size, np.uint64)
     count = observe_parts.function(position, [0] * MOST_PARTS, plain)
