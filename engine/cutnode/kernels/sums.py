@@ -39,10 +39,10 @@ from cutnode.kernels.forms import (
     ZERO,
     added,
     at_most,
-    begin_forms,
     canonical_form,
     form_hash,
     is_simple,
+    lay_out,
     left_count,
     left_option,
     negative,
@@ -530,7 +530,7 @@ def sum_root(
         open_for(table, memory.node_limit, HALF_FULL)
         return ALWAYS
     if np.int64(forms[0]) == 0:
-        begin_forms(forms, MOST_TERMS)
+        lay_out(forms, MOST_TERMS)
     zero, most = np.int64(0), np.int64(SOLVED)
     if sharing == LOOK_UP:
         end = push_parts(position, zero, zero, zero, memory, forms)
