@@ -105,6 +105,9 @@ MOST_TERMS = 1 << 10
 LOOK_UP = 10
 """In place of a use of the table: only look the position up, and return the work on it."""
 
+WHOLE = 0x6A09E667F3BCC909
+"""A word that keeps the key of the root from the keys of parts."""
+
 MOST_ITEMS = 66
 """The most items of a sum: disjoint parts of 64 cells, and a nimber."""
 
@@ -541,12 +544,15 @@ def sum_root(
     memory.unwind = ALWAYS
     memory.cut = memory.looked = 0
     memory.least, memory.most = 1, -1
-    # The root is one item, whatever its parts, so that its moves are moves of the position.
-    write_part(position, zero, zero, memory)
-    end = item_words(position)
     if memory.heap > 0:
+        end = push_parts(position, zero, zero, zero, memory, forms)
         write_form(nimber(memory.heap), end, memory, forms)
-        end += item_words(position)
+        end = add_item(position, zero, end, memory, forms)
+    else:
+        # One item, whatever its parts, so that its moves are moves of the position.
+        write_part(position, zero, zero, memory)
+        memory.items[KEY] = mix(Bits(key(position)) ^ Bits(WHOLE))
+        end = item_words(position)
     memory.line[0] = sum_address(position, zero, end, memory)
     sum_node(position, zero, end, most, most, zero, zero, memory, forms, table)
     return ALWAYS
