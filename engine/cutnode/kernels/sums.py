@@ -278,7 +278,7 @@ def part_form(position: Position, top: int, memory: SumMemory, forms: Words) -> 
 
     The stack of moves is free from *top* on.
     """
-    word = Bits(part_key(position))
+    word = Bits(mix(part_key(position))) | Bits(1)  # 0 marks a free entry
     entry = np.int64(high_product(word, Bits(KNOWN_FORMS))) * 2
     if memory.values[entry] == word:
         return np.int64(memory.values[entry + 1])
