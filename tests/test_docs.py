@@ -143,7 +143,7 @@ def test_commands_have_the_options_shown(line: str) -> None:
 
 
 PUBLIC = re.compile(
-    r"cutnode(\.(adapters|batches|cells|cluster|conformance|games(\.\w+)*|hooks|tablebases))?"
+    r"cutnode(\.(adapters|batches|cells|cgt|cluster|conformance|games(\.\w+)*|hooks|tablebases))?"
     r"|cutnode\.lab(\.(compare|depths|statistics|tuning))?"
 )
 """The modules that pages import from; experiments are modules of the laboratory."""
@@ -174,8 +174,8 @@ def test_files_to_start_from_import_public_modules_only() -> None:
 
 def test_stability_names_the_public_modules() -> None:
     named = re.findall(r"`(cutnode\.[a-z]+)`", TEXTS["reference/stability.md"].split("## May")[0])
-    wanted = ("adapters", "batches", "cells", "cluster", "conformance", "games", "hooks", "lab")
-    assert named == [f"cutnode.{name}" for name in (*wanted, "tablebases")]
+    wanted = ("adapters", "batches", "cells", "cgt", "cluster", "conformance", "games", "hooks")
+    assert named == [f"cutnode.{name}" for name in (*wanted, "lab", "tablebases")]
 
 
 def test_every_name_stands_in_the_reference_once() -> None:

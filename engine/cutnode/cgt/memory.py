@@ -35,7 +35,7 @@ class Values(NamedTuple):
 class Memory:
     """Forms in one array; handles are :mod:`cutnode.kernels.forms`'s.  For one thread at a time."""
 
-    def __init__(self, size: int = MEMORY_BYTES):
+    def __init__(self, size: int):
         self.words = np.zeros(forms.forms_words(size), np.uint64)
         forms.lay_out(self.words, MOST_TERMS)
 
@@ -59,6 +59,7 @@ class Memory:
 
     def form(self, left: Sequence[int], right: Sequence[int]) -> int:
         """Return the form with these options."""
+        self.words[forms.TOP] = 0  # Ctrl-C may have come between pushes
         for a in (*left, *right):
             forms.push(self.words, a)
         return int(run(forms.canonical_form)(self.words, len(left), len(right)))
@@ -125,7 +126,7 @@ _current: list[Memory] = []
 def current() -> Memory:
     """Return the memory of new values."""
     if not _current:
-        _current.append(Memory())
+        _current.append(Memory(MEMORY_BYTES))
     return _current[0]
 
 
@@ -138,7 +139,7 @@ def computed(compute: Callable[[Memory], int]) -> tuple[Memory, int]:
         memory = current()
         a = compute(memory)
         if a == forms.NO_FORM and memory.is_half_full:
-            memory = _current[0] = Memory()
+            memory = _current[0] = Memory(MEMORY_BYTES)
             a = compute(memory)
         if a == forms.NO_FORM:
             raise CutnodeError(

@@ -23,20 +23,17 @@ _OUTCOMES = {
 class Value:
     """The value of a short partizan game under normal play, in canonical form.
 
-    ``Value("{3|-1}")``, ``Value(2)``, ``Value(Fraction(1, 2))``.  The notation, in which blanks
-    have no meaning except in ``+ -1``:
+    *value* is a whole number, a fraction, or a text in the notation of the field::
 
-    ======================= ====================================================================
-    ``3`` ``-1/2``          numbers; denominators are powers of two
-    ``*`` ``*2``            nimbers
-    ``^`` ``^^`` ``^3``     up, double up, triple up (``↑ ⇑``)
-    ``v`` ``vv`` ``v3``     down, the negatives of ups (``↓ ⇓``)
-    ``{a,b|c}``             a game by its options; ``{2||1|0}`` is ``{2|{1|0}}``
-    ``±1`` ``+-1``          switches: ``{1|-1}``; ``±(a,b)`` is ``{a,b|-a,-b}``
-    ``+_2`` ``-_2``         tiny, ``{0||0|-2}``, and miny, ``{2|0||0}``
-    ``1^*2``                ``1 + ^ + *2``; ``1*`` is ``1 + *``, and ``2±1`` is ``{3|1}``
-    ``a + b - (c + d)``     sums
-    ======================= ====================================================================
+        3  -1/2             numbers; denominators are powers of two
+        *  *2               nimbers
+        ^  ^^  ^3           up, double up, triple up (also as arrows)
+        v  vv  v3           down, and so on: the negatives of ups
+        {a,b|c}             a game by its options; {2||1|0} is {2|{1|0}}
+        ±1  +-1             the switch {1|-1}; ±(a,b) is {a,b|-a,-b}
+        +_2  -_2            tiny, {0||0|-2}, and miny, {2|0||0}
+        1^*2                1 + ^ + *2; 1* is 1 + *, and 2±1 is {3|1}
+        a + b - (c + d)     sums; +- is ±, so write 1 + -1 with a blank
 
     Values are added, subtracted, multiplied by whole numbers, and compared: ``a <= b`` if Right,
     moving second, wins a - b.  Whole numbers and fractions may stand for values.  ``<=`` is a
@@ -235,6 +232,7 @@ class Value:
 
     @property
     def is_number(self) -> bool:
+        """Whether the value equals a number."""
         return bool(forms.is_number(self._form))
 
     @property

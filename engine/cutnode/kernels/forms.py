@@ -128,7 +128,7 @@ def begin_forms(forms, most_terms):
 @compiled
 def simple_form(number, ups, star):
     """Return the form number + ups * up + nimber; *number* is in units of 2**-20."""
-    if abs(number) > MOST_NUMBER or abs(ups) > MOST_UPS or star > MOST_STAR:
+    if abs(number) > MOST_NUMBER or abs(ups) > MOST_UPS or not 0 <= star <= MOST_STAR:
         return NO_FORM
     return (
         (number & ((1 << (62 - NUMBER_AT)) - 1)) << NUMBER_AT
@@ -182,8 +182,8 @@ def integer(value):
 
 @compiled
 def dyadic(numerator, exponent):
-    """Return the form of *numerator* / 2 ** *exponent*, which must be in lowest terms."""
-    if not (0 <= exponent <= FRACTION_BITS and abs(numerator) <= MOST_NUMBER):
+    """Return the form of *numerator* / 2 ** *exponent*."""
+    if not 0 <= exponent <= FRACTION_BITS:
         return NO_FORM
     if abs(numerator) > MOST_NUMBER >> (FRACTION_BITS - exponent):
         return NO_FORM
@@ -336,13 +336,13 @@ def right_stop(forms, a):
 
 @compiled
 def terms(forms, a):
-    """Return the number of terms in the tree of a form."""
+    """Return the number of terms in the tree of a form, which must not be ``NO_FORM``."""
     return 1 if a < NODE else np.int64(forms[place_of(a) + TERMS])
 
 
 @compiled
 def depth(forms, a):
-    """Return the nodes on the longest way down the tree of a form."""
+    """Return the most nodes on a way down a form, which must not be ``NO_FORM``."""
     return 0 if a < NODE else np.int64(forms[place_of(a) + DEPTH])
 
 
@@ -458,7 +458,10 @@ def cache_entry(a, b, entries):
 
 @kernel
 def added(forms: Words, a: int, b: int) -> int:
-    """Return the sum of two forms."""
+    """Return the sum of two forms.
+
+    The cache also keeps which sums are unknown: for want of room, they remain so.
+    """
     if a < 0 or b < 0:
         return NO_FORM
     if a > b:
@@ -471,37 +474,35 @@ def added(forms: Words, a: int, b: int) -> int:
         return ZERO
     entry = np.int64(forms[SUMS_AT]) + 3 * cache_entry(a, b, forms[SUMS])
     if np.int64(forms[entry]) == a and np.int64(forms[entry + 1]) == b:
-        return np.int64(forms[entry + 2])
+        return np.int64(forms[entry + 2]) - 1
     number = is_number(a)
     if a < NODE and not number and number_of(a) != 0:
         whole = simple_form(number_of(a), 0, 0)
         found = added(forms, added(forms, b, a - whole), whole)
     else:
         base = np.int64(forms[TOP])
-        left = 0
+        left, found = 0, ZERO
         for side in range(2):
             # A number's own options are dominated (number avoidance).
             for one in range(1 if number else 2):
                 kept, moved = (a, b) if one == 0 else (b, a)
                 for index in range(option_count(forms, moved, side)):
-                    found = added(forms, option(forms, moved, side, index), kept)
-                    if found == NO_FORM:
-                        forms[TOP] = base
-                        return NO_FORM
-                    push(forms, found)
+                    if found != NO_FORM:
+                        found = added(forms, option(forms, moved, side, index), kept)
+                        push(forms, found)
             if side == LEFT:
                 left = np.int64(forms[TOP]) - base
         right = np.int64(forms[TOP]) - base - left
-        # Adding a number keeps a canonical form canonical (number translation).
-        if number:
-            found = interned(forms, base, left, base + left, right)
-            forms[TOP] = base
-        else:
-            found = canonical_form(forms, left, right)
-    if found != NO_FORM:
-        forms[entry] = a
-        forms[entry + 1] = b
-        forms[entry + 2] = found
+        if found != NO_FORM:
+            # Adding a number keeps a canonical form canonical (number translation).
+            if number:
+                found = interned(forms, base, left, base + left, right)
+            else:
+                found = canonical_form(forms, left, right)
+        forms[TOP] = base
+    forms[entry] = a
+    forms[entry + 1] = b
+    forms[entry + 2] = found + 1
     return found
 
 
@@ -735,18 +736,22 @@ def multiple_of_up(number, left, answer):
 
 @compiled(inline=False)
 def interned(forms, first, left, second, right):
-    """Return the node with these canonical options, and make its negative with it."""
+    """Return the node with these canonical options, and make its negative with it.
+
+    The lists are the last on the scratch stack.
+    """
+    start = np.int64(forms[TOP])
+    size = left + right
+    if start + size > np.int64(forms[SCRATCH]):
+        return NO_FORM
     sort_by_hash(forms, first, left)
     sort_by_hash(forms, second, right)
     word = lists_hash(forms, first, left, second, right)
     slot = find_slot(forms, word, first, left, second, right)
     if np.int64(forms[slot]) != 0:
         return node_at(forms, slot)
-    start = np.int64(forms[TOP])
-    size = left + right
     if (
-        start + size > np.int64(forms[SCRATCH])
-        or max(left, right) > MOST_OPTIONS
+        max(left, right) > MOST_OPTIONS
         or np.int64(forms[FREE]) + 2 * (OPTIONS + size) > len(forms)
         or 2 * (np.int64(forms[NODES]) + 2) > np.int64(forms[SLOTS])
         or total_terms(forms, first, left, second, right) > np.int64(forms[MOST_TERMS])
