@@ -123,6 +123,10 @@ class ProofNumberSolver:
         word = address(position, target, self.memories[0].record)
         return int(work_of(probe(self.table.words, word)))
 
+    def call(self, question: tuple[Any, int, bool], sharing: int, memory: Memory) -> int:
+        """Call the kernel with a thread's memory, and return its answer."""
+        return int(self.search(*question, sharing, memory.argument, self.table.words))
+
     def stop(self) -> None:
         """End the running proof, from any thread."""
         for call in self.calls:
@@ -145,7 +149,7 @@ class ProofNumberSolver:
         return questions.result(known, line > 0, goal.at_least)
 
 
-class _Ended(Exception):  # noqa: N818
+class Ended(Exception):  # noqa: N818
     """The proof ended at a limit, which the message names."""
 
 
@@ -189,7 +193,7 @@ class Questions:
                         pv.append(move)
                 elif self.keeping is None and interval.lower >= interval.target(at_least):
                     self.keeping = self.move_for(self.position, interval.target(at_least))
-        except _Ended as ended:
+        except Ended as ended:
             reason = str(ended)
         except KeyboardInterrupt:
             reason = "interrupted"
@@ -224,7 +228,7 @@ class Questions:
         """Return whether the value is at least *least*; raise :class:`CutnodeError` at a limit."""
         try:
             yes, _ = self.ask(position, least, True)
-        except _Ended as ended:
+        except Ended as ended:
             raise CutnodeError(f"no proof yet: {ended}; {self.open_text(position)}") from None
         return yes
 
@@ -247,7 +251,7 @@ class Questions:
         return f"at {position_text(position)} {words}"
 
     def narrowed(self, interval: Interval, at_least: int | None) -> Interval:
-        """Ask about the position until the answer is known; raise :class:`_Ended` at a limit."""
+        """Ask about the position until the answer is known; raise :class:`Ended` at a limit."""
         if self.weak:
             interval = Interval(*(min(max(bound, -1), 1) for bound in interval))
         self.solver.interval = interval
@@ -279,7 +283,7 @@ class Questions:
             reason = "stopped"
         if reason:
             if self.nodes:
-                raise _Ended(reason)
+                raise Ended(reason)
             left = 1  # for the root's initial numbers and most promising move
         calls[0].memory["node_limit"] = min(left, SHORT_NODES)
         calls[0].memory["brief"] = left > SHORT_NODES
@@ -320,7 +324,7 @@ class Questions:
         return run([*calls], self.limits.stops, workers=self.solver.workers)
 
     def answer(self, calls: list[_Question], target: int, reason: str) -> tuple[bool, int]:
-        """Return the answer of a thread; raise :class:`_Ended` if no thread has one."""
+        """Return the answer of a thread; raise :class:`Ended` if no thread has one."""
         self.nodes += sum(int(call.memory["nodes"]) for call in calls)
         self.keep_margins(calls, target)
         ended = [call.memory for call in calls[0].ended]
@@ -337,11 +341,11 @@ class Questions:
         if reason == "interrupted":
             raise KeyboardInterrupt
         if not answered:
-            raise _Ended(reason or "node limit")
+            raise Ended(reason or "node limit")
         yes = found["proof"] == 0
         if not yes and any(call.memory["cut"] for call in calls):
             if has_loops(self.solver.cls):
-                raise _Ended("lines too long")
+                raise Ended("lines too long")
             raise lines_too_long(self.solver.cls)
         return yes, self.margin(target, yes)
 
@@ -414,8 +418,7 @@ class _Question(KernelCall):
 
     def search(self) -> None:
         """Search until the question is answered or the thread is stopped."""
-        words = self.solver.table.words
-        self.solver.search(*self.question, self.sharing, self.memory.argument, words)
+        self.solver.call(self.question, self.sharing, self.memory)
         self.ended.append(self)
         if self.ended[0] is self:
             for call in self.calls:
@@ -425,5 +428,4 @@ class _Question(KernelCall):
     def prepare_table(self, entries: int) -> None:
         """Prepare the table for several threads, with room for *entries* more entries."""
         self.memory["node_limit"] = entries
-        words = self.solver.table.words
-        self.solver.search(*self.question, PREPARE_TABLE, self.memory.argument, words)
+        self.solver.call(self.question, PREPARE_TABLE, self.memory)

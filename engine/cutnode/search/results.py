@@ -178,6 +178,15 @@ class TableUse:
     """Stores that replaced the entry of another position of the same search."""
 
 
+CLASSES = {
+    "N": "whoever begins wins",
+    "P": "whoever begins loses",
+    "L": "the player to move wins, even if the opponent begins",
+    "R": "the opponent wins, whoever begins",
+}
+"""The outcome classes of normal play in words."""
+
+
 class PositionResult(InNotebooks):
     """The result of any search or proof: a value, a move, and a line of play.
 
@@ -278,7 +287,12 @@ class Result(PositionResult):
     """Why the search ended: proven, node limit, time limit, stopped, or interrupted (even if all
     was proven by then)."""
     engine: str = field(default="alphabeta", kw_only=True)
-    """The engine of the proof: alphabeta or pn."""
+    """The engine of the proof: alphabeta, pn or sums."""
+    outcome_class: str | None = field(default=None, kw_only=True)
+    """Who wins a game of normal play, from a proof on sums: N the player who begins, P the other,
+    L the player to move here even if the opponent begins, R the opponent whoever begins."""
+    nimber: int | None = field(default=None, kw_only=True)
+    """The nimber of an impartial position, from a proof on sums."""
     at_least: int | None = field(default=None, kw_only=True)
     """The number that the value was to reach, if the proof asked only that."""
     target: int | None = field(default=None, kw_only=True)
@@ -340,6 +354,8 @@ class Result(PositionResult):
             "table": {name: getattr(self.table, name) for name in TableUse.__slots__},
             "reason": self.reason,
             "engine": self.engine,
+            "outcome_class": self.outcome_class,
+            "nimber": self.nimber,
             "at_least": self.at_least,
             "answer": self.answer,
             "target": self.target,
@@ -359,6 +375,10 @@ class Result(PositionResult):
         if self.at_least is not None:
             answer = {True: "yes", False: "no", None: "open"}[self.answer]
             lines.append(f"answer {answer}: value >= {self.at_least}")
+        if self.outcome_class is not None:
+            lines.append(f"class  {self.outcome_class}  ({CLASSES[self.outcome_class]})")
+        if self.nimber is not None:
+            lines.append(f"nimber {self.nimber}")
         if scores := self.named_scores():
             texts = (f"{m}: {'?' if v is None else v}" for m, v in scores.items())
             lines.append(f"scores {', '.join(texts)}")
