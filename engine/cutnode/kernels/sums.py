@@ -45,11 +45,13 @@ from cutnode.kernels.forms import (
     is_simple,
     left_count,
     left_option,
+    left_stop,
     moved,
     negative,
     nimber,
     push,
     read_nodes,
+    right_stop,
     simple_added,
 )
 from cutnode.kernels.ordering import rank, ranked_move, ranked_number, sort_down
@@ -422,10 +424,16 @@ def list_moves(example, at, top, memory, forms):
 def sum_outcome(example, first, end, memory, forms):
     """Return 1 if the mover wins a sum, 0 if he loses, and ``NO_FORM`` if a search has to say."""
     words = item_words(example)
-    form = ZERO
+    low, high = 0, 0
     for at in range(first, end, words):
-        if form_of(at, memory) == NO_FORM:
+        form = form_of(at, memory)
+        if form == NO_FORM:
             return NO_FORM
+        low += right_stop(forms, form)
+        high += left_stop(forms, form)
+    # Stops of a sum are between the sums of the stops.
+    if low > 0 or high < 0:
+        return 1 if low > 0 else 0
     total = ZERO
     for at in range(first, end, words):
         form = form_of(at, memory)
