@@ -41,6 +41,14 @@ FORM_BYTES = 64 << 20
 """The memory of a table for canonical forms."""
 
 
+class UnknownValueError(CutnodeError):
+    """A value that is too large, or not known within the limits; *reason* says which."""
+
+    def __init__(self, message: str, reason: str):
+        super().__init__(message)
+        self.reason = reason
+
+
 class ValueTable(Unpickled):
     """The canonical values of parts of a *game*'s positions.
 
@@ -118,7 +126,9 @@ class ValueTable(Unpickled):
             reason = "node limit"
         looked = f"{self.positions:,} positions looked at"
         if reason:
-            raise CutnodeError(f"no value of {position_text(position)} yet: {reason}, {looked}")
+            raise UnknownValueError(
+                f"no value of {position_text(position)} yet: {reason}, {looked}", reason
+            )
         most = (
             f"forms have filled their memory of {FORM_BYTES >> 20} MiB"
             if forms.is_half_full
