@@ -37,8 +37,8 @@ def searching(engine: Searcher, position: Any, depth: int) -> Any:
 
 
 ELSEWHERE = (
-    *("dobutsu", "domineering", "draughts", "hex", "mnk", "morris", "oware"),
-    *("qubic", "skirmish", "uniform", "y"),
+    *("clobber", "cram", "dobutsu", "domineering", "draughts", "hex", "kayles", "mnk", "morris"),
+    *("nogo", "oware", "qubic", "skirmish", "toads", "uniform", "y"),
 )
 """Games whose searches no other check compiles."""
 

@@ -181,14 +181,14 @@ def man_on(word, cell):
 @compiled
 def turned(word):
     """Return the men on the board as the other player sees them: each board in reverse order."""
-    word = swapped(word & BOARDS, Bits(8), Bits(0x00FF00FF00FF00FF))
-    word = swapped(word, Bits(4), Bits(0x0F0F0F0F0F0F0F0F))
-    word = swapped(word, Bits(2), Bits(0x3333333333333333))
-    return swapped(word, Bits(1), Bits(0x5555555555555555)) >> Bits(4)
+    word = pairs_exchanged(word & BOARDS, Bits(8), Bits(0x00FF00FF00FF00FF))
+    word = pairs_exchanged(word, Bits(4), Bits(0x0F0F0F0F0F0F0F0F))
+    word = pairs_exchanged(word, Bits(2), Bits(0x3333333333333333))
+    return pairs_exchanged(word, Bits(1), Bits(0x5555555555555555)) >> Bits(4)
 
 
 @compiled
-def swapped(word, distance, low):
+def pairs_exchanged(word, distance, low):
     """Exchange the bits of *low* with those at a *distance* above them."""
     return ((word >> distance) & low) | ((word & low) << distance)
 

@@ -180,7 +180,7 @@ def part_key(position):
 
 # Strips of all lengths
 
-VARIANTS = "3,2,3", "4,3,4", "2,1,2", "5,2,4"
+VARIANTS = "5,3,5", "6,4,6", "4,1,4", "3,2,3"
 
 
 def settings(text: str) -> tuple[int, ...]:
@@ -193,7 +193,7 @@ def settings(text: str) -> tuple[int, ...]:
     return tuple(map(int, match.groups()))
 
 
-@variants(Strip, usual="3,2,3", read=settings, about="toads, empty cells and frogs: 4,3,4")
+@variants(Strip, usual="5,3,5", read=settings, about="toads, empty cells and frogs: 4,3,4")
 def strip(toads: int, empty: int, frogs: int) -> dict[str, Any]:
     """Return the constants of a strip; :class:`PositionError` if there is none."""
     area = toads + empty + frogs
@@ -220,7 +220,7 @@ def strip(toads: int, empty: int, frogs: int) -> dict[str, Any]:
     }
 
 
-Position = strip(3, 2, 3)
+Position = strip(5, 3, 5)
 
 
 # Text

@@ -56,7 +56,7 @@ VARIANTS = {
     "qubic": ("",),
     "skirmish": ("", "5x5", "4x4"),
     "tictactoe": ("",),
-    "toads": ("", "2,1,2", "5,3,4", "1,1,0", "30,4,30"),
+    "toads": ("", "2,1,2", "3,2,3", "1,1,0", "30,4,30"),
     "uniform": ("", "3x3,incremental", "5x4,ordered=60,noise=30,seed=7", "4x5,ordered"),
     "ur": (
         *("", "finkel-1", "finkel-2,captures", "finkel-3,unsafe", "finkel-4,captures,unsafe"),

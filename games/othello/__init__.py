@@ -172,13 +172,13 @@ def image(position, discs, symmetry):
 @compiled
 def mirror(discs):
     """Exchange left and right of the frame: reverse the bits of each row."""
-    discs = swapped(discs, Bits(1), Bits(0x5555555555555555))
-    discs = swapped(discs, Bits(2), Bits(0x3333333333333333))
-    return swapped(discs, Bits(4), Bits(0x0F0F0F0F0F0F0F0F))
+    discs = pairs_exchanged(discs, Bits(1), Bits(0x5555555555555555))
+    discs = pairs_exchanged(discs, Bits(2), Bits(0x3333333333333333))
+    return pairs_exchanged(discs, Bits(4), Bits(0x0F0F0F0F0F0F0F0F))
 
 
 @compiled
-def swapped(discs, distance, low):
+def pairs_exchanged(discs, distance, low):
     """Exchange the bits of *low* with those at a *distance* above them."""
     return ((discs >> distance) & low) | ((discs & low) << distance)
 
@@ -193,7 +193,7 @@ def transpose(discs):
 
 @compiled
 def exchanged(discs, distance, low):
-    """Exchange bits as :func:`swapped` does, and leave all others where they are."""
+    """Exchange bits as :func:`pairs_exchanged` does, and leave all others where they are."""
     different = (discs ^ (discs >> distance)) & low
     return discs ^ different ^ (different << distance)
 

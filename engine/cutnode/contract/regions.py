@@ -86,7 +86,7 @@ def neighbours(position: Any, cells: Any) -> Any:
 
 @usable_in_compiled_code
 def connected(position: Any, start: Any, cells: Any) -> Any:
-    """Return the cells that are connected with those of *start* by way of *cells*, and *start*."""
+    """Return *start*, and the cells that are connected with it by way of *cells*."""
     region = start
     while True:
         grown = region | neighbours(position, region) & cells

@@ -170,6 +170,10 @@ REWORDED = {
     "74ec163ab038baaa8c1390d8114b3f23": "30f92755258e248e93aff248dff56100",  # chess
     "cc56c9ab1954e7e8cbbe0a94ac5e8f92": "91e413dff3fafc3db7fba3b75dc44840",  # chess
     "d6f76a89141e4d0f78ab9828eb9ecf02": "6f93ab0da4b24b68269644f35276d9c0",  # chess
+    "9ac1f3451072b26de9966f16b39138db": "fd1171f883a336051f253d9b5cb4ea2e",  # dobutsu
+    "27bb8fc53603cad59f30faf3bfd35001": "3268b8522a512fa827c9dcf8ce3d0885",  # dobutsu
+    "bfe6cb949590d5bf95693cc92e2e0160": "412246a27e5340420a00cbd79822e870",  # dobutsu
+    "57e35e0e5b3ed4e377c6445cf7ef3eab": "5f3cbb8417ee37add0d85112d2ddbc15",  # dobutsu
     "aa8e480e6b18560b594bccf569bc7b09": "606e3324e3c0d79dfae8936c01525110",  # domineering
     "02fe668b32502c16460e880a8a7df461": "62a3600a573eec1df27b798599e0229c",  # domineering
     "cdd571dbffe34a45af5f13340179ca54": "7e5a98508f12da7e2bd93a77a9de42df",  # hex
@@ -182,8 +186,10 @@ REWORDED = {
     "cfb9920bdbeeb2952c9a8b94632de3d5": "5c709003813be123cd6b4e04db837d7e",  # morris
     "32b00b79668d92c08cb4a73c6b330dfe": "3715604c5527341d54f9125122421682",  # morris
     "69a04a72f8ff945ada2e77cdcc0fbb39": "d44ef128afe6e1a94d320e010a11b58e",  # morris
-    "a53c68e637f364266693b94949f4bcea": "6095af9606d23be506cf0a373a8395e8",  # othello
-    "fae89b1519dfde489dde256aa7bc0dcd": "52bc3e81cb48ee874f564bfceae9adb8",  # othello
+    "a0e5ba8c7dcbbcf1bf412f7150db3385": "7c5c84b63fe486ee6360f3f7918ada11",  # othello
+    "f7020315bf02375d3099d32f4c535fdb": "76eb9f3f5466224daeec14b5ae0c2ad8",  # othello
+    "0a07c13228c2b40f0a9afa7c4140947a": "6095af9606d23be506cf0a373a8395e8",  # othello
+    "e9c59d8a490a25394721a58c25109f3c": "52bc3e81cb48ee874f564bfceae9adb8",  # othello
     "89bb8f7567bd1a8645d70265d258faab": "c3cf032cb0222d8f1f59c6516ea4b52f",  # othello
     "a61ec12a3bcd09d323890850d422619e": "b041e120fff2556ebdff6ef43570df27",  # othello
     "c62a67311eacaacae7f09aefd567f9f6": "5f966698f2eb6a4576bd7e3e338b424d",  # qubic
@@ -196,7 +202,8 @@ REWORDED = {
     "96a4fdd39feda42a8091a769d6565fb6": "2e3f49aa80465214940cc286a9761521",  # y
 }
 """The digests that saved files have, by the present ones, of games whose sources say the same in
-other words: messages reworded, or rules shared with other games (:mod:`cutnode.contract.stones`).
+other words: messages reworded, functions renamed, or rules shared with other games
+(:mod:`cutnode.contract.stones`).
 
 Most have two for each set of modules, as Python 3.12 writes sources differently from 3.11.
 """
