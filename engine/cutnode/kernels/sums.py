@@ -51,7 +51,9 @@ from cutnode.kernels.forms import (
     push,
     read_nodes,
     simple_added,
+    terms,
 )
+from cutnode.kernels.forms import MOST_TERMS as LIMIT
 from cutnode.kernels.ordering import rank, ranked_move, ranked_number, sort_down
 from cutnode.kernels.parameters import (
     EPSILON_PART,
@@ -363,15 +365,17 @@ def keep_values(
     """Keep the forms of parts with some *keys*, in an empty memory; return whether there is room.
 
     The *nodes* lay from the word *first* on in the array that they and the handles *values* are
-    from.
+    from.  Forms with more terms than *forms* may have are left out.
     """
     shift = first_node(forms) - first
     if not read_nodes(forms, nodes, shift):
         return False
     for at in range(len(keys)):
-        entry = entry_of(Bits(keys[at]))
-        memory.values[entry] = keys[at]
-        memory.values[entry + 1] = moved(np.int64(values[at]), shift) + KEPT
+        form = moved(np.int64(values[at]), shift)
+        if terms(forms, form) <= np.int64(forms[LIMIT]):
+            entry = entry_of(Bits(keys[at]))
+            memory.values[entry] = keys[at]
+            memory.values[entry + 1] = form + KEPT
     return True
 
 

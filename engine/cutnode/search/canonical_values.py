@@ -64,6 +64,7 @@ class ValueTable(Unpickled):
         self.cls: Any = cls
         self.memory = Memory(cls, sum_dtype(cls))
         self.memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
+        self.compute = sum_form.specialise(cls)  # compiles before a clock runs
         self.forms = Forms(FORM_BYTES)
         self.in_use = threading.Lock()
         """The lock that a call with this table holds: only one at a time."""
@@ -109,9 +110,9 @@ class ValueTable(Unpickled):
         memory.clear(("stop", "formed", "depth"))
         memory["form_limit"] = limits.nodes or 0
         forms.words[TOP] = 0  # an error in the rules may have come between pushes
-        compute = sum_form.specialise(self.cls)
+        question = position, 0, memory.argument, forms.words
         clock = Clock(limits.seconds)
-        call = KernelCall(lambda: compute(position, 0, memory.argument, forms.words), memory, clock)
+        call = KernelCall(lambda: self.compute(*question), memory, clock)
         reason = run([call], limits.stops, look=look)
         if reason == "interrupted":
             raise KeyboardInterrupt
