@@ -93,8 +93,7 @@ def prove_and_print(
 
     if search.pop("canonical", False):
         refuse_with_value()
-        limits = Limits(search["nodes"], search["seconds"])
-        print_values(entries, file, as_json, told, limits)
+        print_values(entries, file, as_json, told, Limits(search["nodes"], search["seconds"]))
         return
     has_chance = defines(type(entries[0][1]), "chance")
     refuse_options(has_chance)

@@ -274,7 +274,7 @@ def push_part(one, mask, first, end, top, memory, forms):
             memory.items[end + word] = memory.known[known + word]
         return add_item(one, first, end, memory, forms)
     write_part(one, end, top, memory)
-    if popcount(mask) <= memory.cells:
+    if popcount(mask) <= memory.cells or is_kept(Bits(memory.items[end + KEY]), memory):
         form = sum_form(one, top, memory, forms)
         if form != NO_FORM:
             write_form(form, end, memory, forms)
@@ -297,7 +297,7 @@ def sum_form(position: Position, top: int, memory: SumMemory, forms: Words) -> i
         one = part(position, Bits(memory.moves[number]))
         word = Bits(part_key(one))
         entry = entry_of(word)
-        if memory.values[entry] != word or memory.values[entry + 1] == Bits(0):
+        if not is_kept(word, memory):
             if not enter_form(memory):
                 return NO_FORM
             base = np.int64(forms[TOP])
@@ -329,6 +329,13 @@ def sum_form(position: Position, top: int, memory: SumMemory, forms: Words) -> i
 def entry_of(word):
     """Return the place of a part's form among the kept ones, by the part's key."""
     return np.int64(high_product(mix(word), Bits(KNOWN_FORMS))) * 2
+
+
+@compiled
+def is_kept(word, memory):
+    """Return whether the form of the part with a key is kept."""
+    entry = entry_of(word)
+    return memory.values[entry] == word and memory.values[entry + 1] != Bits(0)
 
 
 @compiled

@@ -6,9 +6,10 @@ A position is the sum of its parts, and a part is worth what its moves lead to:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from cutnode.cgt.values import Value, rebuilt
 from cutnode.compiler.memory import Memory
 from cutnode.contract.derived import require_moves
 from cutnode.contract.dispatch import game_constant, game_name, is_plain
-from cutnode.contract.errors import CutnodeError, require_callable
+from cutnode.contract.errors import CutnodeError, require_callable, shown
 from cutnode.contract.messages import contract_violation, position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.stop import MOVES, NODES, PLIES
@@ -80,13 +81,6 @@ class ValueTable(Unpickled):
     def __repr__(self) -> str:
         return f"<values of {game_name(self.cls)}: {len(self):,} parts>"
 
-    def require(self, cls: Any) -> None:
-        """Raise :class:`CutnodeError` if the table is not about positions of a class."""
-        if cls is not self.cls:
-            raise CutnodeError(
-                f"the table has values of {game_name(self.cls)}, not {game_name(cls)}"
-            )
-
     def value(
         self, position: Any, limits: Limits, look: Callable[[], None] = lambda: None
     ) -> Value:
@@ -94,14 +88,20 @@ class ValueTable(Unpickled):
 
         :class:`CutnodeError` if it is too large, or a limit is reached first.
         """
-        self.require(type(position))
+        require_values(self, type(position))
         require_moves(position)
+        with self.held():
+            return self._value(coerce(position), limits, look)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the table for one call; :class:`CutnodeError` if another has it."""
         if not self.in_use.acquire(blocking=False):
             raise CutnodeError(
                 "another search uses this table: wait until it ends, or use another table"
             )
         try:
-            return self._value(coerce(position), limits, look)
+            yield
         finally:
             self.in_use.release()
 
@@ -153,12 +153,14 @@ class ValueTable(Unpickled):
 
     def lend(self, memory: Memory, forms: Any) -> None:
         """Copy all values to a thread's memory and its empty array of forms, if there is room."""
-        self._keep(self._first, [self._nodes(), *self._entries()], memory, forms)
+        with self.held():
+            self._keep(self._first, [self._nodes(), *self._entries()], memory, forms)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file, which appears only when all of it is written."""
-        keys, values = self._entries()
-        arrays = {"nodes": self._nodes(), "keys": keys, "values": values}
+        with self.held():
+            keys, values = self._entries()
+            arrays = {"nodes": self._nodes().copy(), "keys": keys, "values": values}
         write_arrays(path, KIND, {**identity(self.cls, MEANING), "first": self._first}, arrays)
 
     @staticmethod
@@ -181,6 +183,16 @@ class ValueTable(Unpickled):
         if is_plain(self.cls):
             arrays = [array.tolist() for array in arrays]
         keep_values.specialise(self.cls)(first, *arrays, memory.argument, forms)
+
+
+def require_values(values: ValueTable | None, cls: Any) -> None:
+    """Raise :class:`CutnodeError` if *values* are not about positions of a class."""
+    if values is None:
+        return
+    if not isinstance(values, ValueTable):
+        raise CutnodeError(f"values must be a ValueTable, got {shown(values)}")
+    if values.cls is not cls:
+        raise CutnodeError(f"the values are of {game_name(values.cls)}, not {game_name(cls)}")
 
 
 def value_of(
@@ -208,8 +220,7 @@ def value_of(
     position = given_position(position, text)
     limits = Limits(nodes, seconds, stop)
     require_callable(progress, "progress")
-    if values is not None and not isinstance(values, ValueTable):
-        raise CutnodeError(f"values must be a ValueTable, got {values!r}")
+    require_values(values, type(position))
     table = ValueTable(type(position)) if values is None else values
 
     def look() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from cutnode.search.results import Result
 from cutnode.search.solving import Goal, Resources, with_scores
 from cutnode.tablebases.tablebase import Tablebase
 
+if TYPE_CHECKING:
+    from cutnode.search.canonical_values import ValueTable
+
 UNSUITED = ("chance", "turn", "reversible", "drawn", "settled")
 """The verbs of games that are no sums of their parts."""
 
@@ -39,8 +42,9 @@ class SumSolver(ProofNumberSolver):
 
     engine = "sums"
 
-    def __init__(self, resources: Resources):
+    def __init__(self, resources: Resources, values: ValueTable | None = None):
         require_sums(resources.cls)
+        self.values = values
         self.forms: dict[Memory, Any] = {}
         super().__init__(resources)
 
@@ -50,7 +54,7 @@ class SumSolver(ProofNumberSolver):
         return sum_root
 
     def memory(self, tablebase: Tablebase | None) -> Memory:
-        """Return the memory of a thread; no tablebase knows sums."""
+        """Return the memory of a thread, with the known values; no tablebase knows sums."""
         memory = Memory(self.cls, sum_dtype(self.cls))
         memory["plies"] = game_constant(self.cls, "MAX_PLIES", 512)
         memory["cells"] = FORM_CELLS
@@ -59,6 +63,8 @@ class SumSolver(ProofNumberSolver):
         forms = [0] * words if is_plain(self.cls) else np.zeros(words, np.uint64)
         lay_out(forms, MOST_TERMS)
         self.forms[memory] = forms
+        if self.values is not None:
+            self.values.lend(memory, forms)
         return memory
 
     def call(self, question: tuple[Any, int, bool], sharing: int, memory: Memory) -> int:
