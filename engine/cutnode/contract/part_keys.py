@@ -35,7 +35,7 @@ def key_of_part(position: Any) -> int:
     shape = _shape(cls)
     if shape is None:
         return int(key_of_fields(position))
-    return least_image(words_of(position), *shape)
+    return int(least_image(words_of(position), *shape))
 
 
 @functools.cache

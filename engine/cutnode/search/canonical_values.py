@@ -18,8 +18,8 @@ from cutnode.cgt.memory import Memory as Forms
 from cutnode.cgt.values import Value, rebuilt
 from cutnode.compiler.memory import Memory
 from cutnode.contract.derived import require_moves
-from cutnode.contract.dispatch import game_constant, game_name, is_plain
-from cutnode.contract.errors import CutnodeError, require_callable, shown
+from cutnode.contract.dispatch import defines, game_constant, game_name, is_plain, value_limit
+from cutnode.contract.errors import CutnodeError, GameError, require_callable, shown
 from cutnode.contract.messages import contract_violation, position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.stop import MOVES, NODES, PLIES
@@ -30,8 +30,10 @@ from cutnode.runtime.running import KernelCall, Limits, run
 from cutnode.runtime.unpickled import Unpickled
 from cutnode.search.board import class_of, given_position
 from cutnode.search.solving import lines_too_long
-from cutnode.search.sums import require_sums
 from cutnode.storage.arrays import class_in, identity, read_arrays, write_arrays
+
+UNSUITED = ("chance", "turn", "reversible", "drawn", "settled")
+"""The verbs of games that are no sums of their parts."""
 
 KIND = b"cutnode values\n"
 
@@ -193,6 +195,27 @@ def require_values(values: ValueTable | None, cls: Any) -> None:
         raise CutnodeError(f"values must be a ValueTable, got {shown(values)}")
     if values.cls is not cls:
         raise CutnodeError(f"the values are of {game_name(values.cls)}, not {game_name(cls)}")
+
+
+def require_sums(cls: Any) -> None:
+    """Raise :class:`GameError` if positions of a game are no games of normal play."""
+    given = next((name for name in ("parts", "swapped") if defines(cls, name)), None)
+    if given is None:
+        raise GameError(
+            f"{game_name(cls)} defines neither parts nor swapped: only games of normal play, in "
+            f"which whoever cannot move loses, have canonical values"
+        )
+    for name in UNSUITED:
+        if defines(cls, name):
+            raise GameError(
+                f"{game_name(cls)} defines {given} and {name}: sums need normal play, without "
+                f"chance, extra turns, cycles, draws or scores"
+            )
+    if value_limit(cls) != 1:
+        raise GameError(
+            f"{game_name(cls)} defines {given}, so its VALUE_LIMIT must be 1, got "
+            f"{value_limit(cls):g}: whoever cannot move loses"
+        )
 
 
 def value_of(
