@@ -368,6 +368,41 @@ def test_options_that_do_not_apply(game, option, words):
     assert words in result.stderr and len(result.stderr.splitlines()) == 1
 
 
+# Canonical values
+
+
+def test_canonical_values():
+    output = run_cutnode("solve", "domineering:3x3", "--value").output
+    assert "value        ±1  (Left is the player to move)" in output
+    assert "class        N  (whoever begins wins)" in output
+    assert "temperature  1\nmean         0" in output
+    (data,) = parsed(run_cutnode("solve", "kayles:5", "--value", "--json"))
+    facts = {"canonical_value": "*4", "nimber": 4, "birthday": 4, "terms": 1, "mean": "0"}
+    assert facts.items() <= data["details"].items() and data["value"] == 1
+    both = run_cutnode("solve", "kayles:5", "--value", "--file", "-", stdin="|||||\n|.|..\n")
+    assert both.output == "|||||  *4\n|.|..  0\n"
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "code", "words"),
+    [
+        ("tictactoe", (), 2, "tictactoe defines neither parts nor swapped: only games of normal"),
+        ("domineering", ("--weak",), 2, "--value and --weak exclude each other"),
+        ("domineering", ("--threads", "2"), 2, "--value and --threads exclude each other"),
+        (
+            "domineering:3x3",
+            ("--nodes", "20"),
+            3,
+            "no value of .../.../... vertical yet: node",
+        ),
+    ],
+)
+def test_values_that_are_not_found(game, options, code, words):
+    result = run_cutnode("solve", game, "--value", *options)
+    assert result.exit_code == code
+    assert words in result.stderr and len(result.stderr.splitlines()) == 1
+
+
 # search
 
 

@@ -85,6 +85,16 @@ def from_zero(position, times):
 @kernel
 def caller(position: Position, times: int) -> int:
     return from_zero(position, times)
+
+
+@kernel
+def product(first: int, second: int) -> int:
+    return first * second
+
+
+@kernel
+def multiplier(position: Position, times: int) -> int:
+    return product(np.int64(evaluate(position)), times)
 """
 
 DRIVER = """
@@ -221,6 +231,20 @@ def test_caller_of_a_recursive_kernel_is_loaded(project):
     for name in ("caller", "total"):
         again = project.run(kernel=name)
         assert (again.answer, again.announced) == (ANSWER, [])
+
+
+@pytest.mark.slow
+def test_games_share_the_code_that_depends_on_none(project):
+    project.write("other_game.py", GAME.replace("BASE = 100", "BASE = 200"))
+    first = project.run(kernel="multiplier")
+    assert sorted(message.split()[1:4] for message in first.announced) == [
+        ["multiplier", "for", "tiny_game.Position"],
+        ["product", "for", "every_game.EveryGame"],
+    ]
+    second = project.run(game="other_game", kernel="multiplier")
+    assert second.announced == ["compiling multiplier for other_game.Position"]
+    assert (first.answer, second.answer) == (ANSWER, 3 * 205)
+    assert project.run(kernel="multiplier").announced == []
 
 
 @pytest.mark.slow

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from cutnode.compiler.every_game import EveryGame
 from cutnode.compiler.jit import Kernel, jit_enabled
 from cutnode.compiler.rules import as_plain_python
 from cutnode.contract.errors import CutnodeError
@@ -24,12 +25,6 @@ MOST_TERMS = 1 << 20
 
 Node = int | tuple[tuple[int, ...], tuple[int, ...]]
 """A form among others: a simple one is its handle, another one has options earlier in the list."""
-
-
-class Values(NamedTuple):
-    """The class for which the kernels are compiled."""
-
-    word: int = 0
 
 
 class Memory:
@@ -114,7 +109,7 @@ class Memory:
 
 def run(kernel: Kernel) -> Callable[..., Any]:
     """Return a kernel that reads no positions: compiled, unless compilation is disabled."""
-    return kernel.specialise(Values) if jit_enabled() else as_plain_python(kernel, Values)
+    return kernel.specialise(EveryGame) if jit_enabled() else as_plain_python(kernel, EveryGame)
 
 
 lock = threading.RLock()

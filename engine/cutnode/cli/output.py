@@ -127,6 +127,32 @@ def json_of_proof(verb: str, result: Result, given: str | None) -> str:
     )
 
 
+def json_of_value(
+    position: Any,
+    given: str | None,
+    facts: dict[str, Any],
+    positions: int,
+    seconds: float,
+    reason: str,
+) -> str:
+    """Return the JSON of a canonical value; there are no *facts* about it if it is unknown."""
+    from cutnode.search.results import CLASSES
+
+    winner = facts.get("outcome_class")
+    return json_line(
+        "solve",
+        position,
+        given,
+        value=None if winner is None else 1 if winner in ("N", "L") else -1,
+        meaning=None if winner is None else CLASSES[winner],
+        proven=winner is not None,
+        nodes=positions,
+        seconds=seconds,
+        reason=reason,
+        details=facts,
+    )
+
+
 def outcomes_of(
     position: Any, values: Mapping[int, float | None] | None = None
 ) -> list[dict[str, Any]]:

@@ -33,6 +33,7 @@ from cutnode.cli.options import (
     weak_option,
 )
 from cutnode.cli.output import json_of_iteration, json_of_proof
+from cutnode.cli.values import print_values
 from cutnode.contract.errors import CutnodeError
 from cutnode.storage.files import check_file
 
@@ -68,6 +69,9 @@ WITHOUT_CHANCE = (
 WITH_CHANCE = ("positions", "tolerance")
 """The options for games without chance only, and for games of chance only."""
 
+WITH_VALUE = ("canonical", "nodes", "seconds", "told", "as_json", "file", "skip_bad")
+"""The options that can be given with ``--value``."""
+
 
 def prove_and_print(
     kind: str,
@@ -85,7 +89,12 @@ def prove_and_print(
 ) -> None:
     """Prove the values of positions, to ``"analyse"`` also of all moves, and print them."""
     from cutnode.contract.dispatch import defines
+    from cutnode.runtime.running import Limits
 
+    if search.pop("canonical", False):
+        refuse_with_value()
+        print_values(entries, file, as_json, told, Limits(search["nodes"], search["seconds"]))
+        return
     has_chance = defines(type(entries[0][1]), "chance")
     refuse_options(has_chance)
     if has_chance:
@@ -200,6 +209,16 @@ def refuse_options(has_chance: bool) -> None:
             raise CutnodeError(
                 f"{game} is {kind}: {parameter.opts[-1]} does not apply{instead * has_chance}"
             )
+
+
+def refuse_with_value() -> None:
+    """Fail if an option is given that does not apply to canonical values."""
+    ctx = click.get_current_context()
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        given = ctx.get_parameter_source(name) != ParameterSource.DEFAULT
+        if given and isinstance(parameter, click.Option) and name not in WITH_VALUE:
+            raise CutnodeError(f"--value and {parameter.opts[-1]} exclude each other")
 
 
 def prove_one(
@@ -334,6 +353,12 @@ def solve_by_iteration(
     metavar="FILE",
     shell_complete=complete_file,
 )
+@click.option(
+    "--value",
+    "canonical",
+    is_flag=True,
+    help="Print the canonical value instead, in games where whoever cannot move loses.",
+)
 def solve(**options: Any) -> None:
     """Prove the value, a best move, and the line of best play.
 
@@ -344,6 +369,9 @@ def solve(**options: Any) -> None:
 
     Games of chance are solved by value iteration over all reachable positions. The output has the
     values of all moves or rolls; with --file it has the number of positions in place of nodes.
+
+    With --value the output is the canonical value, the outcome class, the birthday, and the
+    temperature and mean if the value is small. With --file each line is: position, value.
     """
     prove_and_print("solve", **options)
 

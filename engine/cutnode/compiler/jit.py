@@ -16,7 +16,8 @@ each position class::
 
 An annotation is ``Position``, ``Evaluator``, a scalar (``int``, ``float``, ``bool``, ``Bits``), a
 ``NamedTuple`` of scalars, or an ``Annotated`` alias that names a numba type, or a function that
-returns one for a position class: see ``record`` and ``Words``.
+returns one for a position class: see ``record`` and ``Words``.  A kernel without ``Position``,
+``Evaluator`` and such functions has a single specialisation, which all games share.
 
 The reasons for the flags:
 
@@ -50,6 +51,7 @@ from numba.extending import typeof_impl
 
 from cutnode.compiler.cache import KernelCache
 from cutnode.compiler.diagnosis import diagnose
+from cutnode.compiler.every_game import EveryGame
 from cutnode.compiler.interpreter import Interpretable, interpret
 from cutnode.contract.bits import Bits
 from cutnode.contract.dispatch import is_plain
@@ -156,7 +158,8 @@ class Kernel(Interpretable):
     """Machine code that Python calls: one source, with a specialisation for each position class.
 
     A kernel with an ``Evaluator`` among its arguments has one for each pair of a position class
-    and an evaluation.  A *quiet* one compiles in no time that a user would notice.
+    and an evaluation; one whose types depend on neither has a single one.  A *quiet* one compiles
+    in no time that a user would notice.
     """
 
     cache = KernelCache
@@ -187,6 +190,16 @@ class Kernel(Interpretable):
     def _estimates(self) -> bool:
         return Evaluator in self._hints.values()
 
+    @functools.cached_property
+    def _is_shared(self) -> bool:
+        """Whether all games share the code: no type depends on the position class."""
+        return all(
+            isinstance(hint, type)
+            or hint in _SCALARS
+            or isinstance(hint.__metadata__[0], types.Type)
+            for hint in self._hints.values()
+        )
+
     def signature(self, cls: type, evaluation: Any = None, techniques: Techniques = ()) -> Any:
         """Return the numba signature for a position class, from the annotations."""
         *arguments, result = (
@@ -210,6 +223,8 @@ class Kernel(Interpretable):
         """
         if is_plain(cls):
             return interpret(self.function, cls, techniques)
+        if self._is_shared:
+            cls, techniques = EveryGame, ()
         kind = evaluation.type if self._estimates else None
         key = cls, kind, techniques
         ready = self._ready.get(key)  # without waiting for compilations by other threads
@@ -222,8 +237,12 @@ class Kernel(Interpretable):
 
     def is_ready(self, cls: type, evaluation: Any = None, techniques: Techniques = ()) -> bool:
         """Return whether :meth:`specialise` need not compile anything for the same arguments."""
+        if is_plain(cls):
+            return True
+        if self._is_shared:
+            cls, techniques = EveryGame, ()
         kind = evaluation.type if self._estimates else None
-        if is_plain(cls) or (cls, kind, techniques) in self._ready:
+        if (cls, kind, techniques) in self._ready:
             return True
         cache = self.cache(self, cls, evaluation if kind else None, techniques)
         return cache.is_kept(self.signature(cls, evaluation, techniques))

@@ -31,10 +31,11 @@ MIRRORED_COLUMNS, MIRRORED_ROWS, TURNED = 1, 2, 4
 
 def key_of_part(position: Any) -> int:
     """Return the key of a part by its board, or the key of its fields if no board suits."""
-    shape = _shape(type(position))
+    cls: Any = type(position)
+    shape = _shape(cls)
     if shape is None:
-        return key_of_fields(position)
-    return least_image(words_of(position), *shape)
+        return int(key_of_fields(position))
+    return int(least_image(words_of(position), *shape))
 
 
 @functools.cache

@@ -53,7 +53,9 @@ from cutnode.kernels.forms import (
     read_nodes,
     right_stop,
     simple_added,
+    terms,
 )
+from cutnode.kernels.forms import MOST_TERMS as LIMIT
 from cutnode.kernels.ordering import rank, ranked_move, ranked_number, sort_down
 from cutnode.kernels.parameters import (
     EPSILON_PART,
@@ -277,7 +279,7 @@ def push_part(one, mask, first, end, top, memory, forms):
             memory.items[end + word] = memory.known[known + word]
         return add_item(one, first, end, memory, forms)
     write_part(one, end, top, memory)
-    if popcount(mask) <= memory.cells:
+    if popcount(mask) <= memory.cells or is_kept(Bits(memory.items[end + KEY]), memory):
         form = sum_form(one, top, memory, forms)
         if form != NO_FORM:
             write_form(form, end, memory, forms)
@@ -300,7 +302,7 @@ def sum_form(position: Position, top: int, memory: SumMemory, forms: Words) -> i
         one = part(position, Bits(memory.moves[number]))
         word = Bits(part_key(one))
         entry = entry_of(word)
-        if memory.values[entry] != word or memory.values[entry + 1] == Bits(0):
+        if not is_kept(word, memory):
             if not enter_form(memory):
                 return NO_FORM
             base = np.int64(forms[TOP])
@@ -332,6 +334,13 @@ def sum_form(position: Position, top: int, memory: SumMemory, forms: Words) -> i
 def entry_of(word):
     """Return the place of a part's form among the kept ones, by the part's key."""
     return np.int64(high_product(mix(word), Bits(KNOWN_FORMS))) * 2
+
+
+@compiled
+def is_kept(word, memory):
+    """Return whether the form of the part with a key is kept."""
+    entry = entry_of(word)
+    return memory.values[entry] == word and memory.values[entry + 1] != Bits(0)
 
 
 @compiled
@@ -368,15 +377,17 @@ def keep_values(
     """Keep the forms of parts with some *keys*, in an empty memory; return whether there is room.
 
     The *nodes* lay from the word *first* on in the array that they and the handles *values* are
-    from.
+    from.  Forms with more terms than *forms* may have are left out.
     """
     shift = first_node(forms) - first
     if not read_nodes(forms, nodes, shift):
         return False
     for at in range(len(keys)):
-        entry = entry_of(Bits(keys[at]))
-        memory.values[entry] = keys[at]
-        memory.values[entry + 1] = moved(np.int64(values[at]), shift) + KEPT
+        form = moved(np.int64(values[at]), shift)
+        if terms(forms, form) <= np.int64(forms[LIMIT]):
+            entry = entry_of(Bits(keys[at]))
+            memory.values[entry] = keys[at]
+            memory.values[entry + 1] = form + KEPT
     return True
 
 

@@ -43,6 +43,7 @@ from cutnode.runtime.options import check
 from cutnode.runtime.running import KernelCall, Limits, run, watch
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.board import class_of, given_history, given_position
+from cutnode.search.canonical_values import ValueTable
 from cutnode.search.game_solver import GameSolver
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.options import (
@@ -90,6 +91,7 @@ class AnalyseKeywords(ProofKeywords, total=False):
     book: Book | None
     tablebase: Tablebase | str | os.PathLike[str] | None
     memory: int | None
+    values: ValueTable | None
 
 
 class SolveKeywords(QuestionKeywords, AnalyseKeywords, total=False):
@@ -115,6 +117,8 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     A position in the *tablebase* is looked up there.  In games with cycles, all reachable positions
     are solved in *memory* bytes (512 MiB by default); if they do not fit, a search counts a
     repetition on the line of play as a draw: see :mod:`cutnode.search.loops`.
+
+    The solver of sums takes the *values* of parts from a :class:`ValueTable`.
 
     *engine* is ``"alphabeta"``, ``"pn"`` (df-pn, for games that are won or lost by narrow lines in
     wide trees: :mod:`cutnode.kernels.proof_numbers`), ``"sums"`` (for games whose positions fall

@@ -6,9 +6,10 @@ A position is the sum of its parts, and a part is worth what its moves lead to:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from cutnode.cgt.memory import Memory as Forms
 from cutnode.cgt.values import Value, rebuilt
 from cutnode.compiler.memory import Memory
 from cutnode.contract.derived import require_moves
-from cutnode.contract.dispatch import game_constant, game_name, is_plain
-from cutnode.contract.errors import CutnodeError, require_callable
+from cutnode.contract.dispatch import defines, game_constant, game_name, is_plain, value_limit
+from cutnode.contract.errors import CutnodeError, GameError, require_callable, shown
 from cutnode.contract.messages import contract_violation, position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.stop import MOVES, NODES, PLIES
@@ -29,8 +30,10 @@ from cutnode.runtime.running import KernelCall, Limits, run
 from cutnode.runtime.unpickled import Unpickled
 from cutnode.search.board import class_of, given_position
 from cutnode.search.solving import lines_too_long
-from cutnode.search.sums import require_sums
 from cutnode.storage.arrays import class_in, identity, read_arrays, write_arrays
+
+UNSUITED = ("chance", "turn", "reversible", "drawn", "settled")
+"""The verbs of games that are no sums of their parts."""
 
 KIND = b"cutnode values\n"
 
@@ -39,6 +42,14 @@ MEANING = ("contract/bits.py", "contract/part_keys.py", "kernels/forms.py")
 
 FORM_BYTES = 64 << 20
 """The memory of a table for canonical forms."""
+
+
+class UnknownValueError(CutnodeError):
+    """A value that is too large, or not known within the limits; *reason* says which."""
+
+    def __init__(self, message: str, reason: str):
+        super().__init__(message)
+        self.reason = reason
 
 
 class ValueTable(Unpickled):
@@ -56,6 +67,7 @@ class ValueTable(Unpickled):
         self.cls: Any = cls
         self.memory = Memory(cls, sum_dtype(cls))
         self.memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
+        self.compute = sum_form.specialise(cls)  # compiles before a clock runs
         self.forms = Forms(FORM_BYTES)
         self.in_use = threading.Lock()
         """The lock that a call with this table holds: only one at a time."""
@@ -71,13 +83,6 @@ class ValueTable(Unpickled):
     def __repr__(self) -> str:
         return f"<values of {game_name(self.cls)}: {len(self):,} parts>"
 
-    def require(self, cls: Any) -> None:
-        """Raise :class:`CutnodeError` if the table is not about positions of a class."""
-        if cls is not self.cls:
-            raise CutnodeError(
-                f"the table has values of {game_name(self.cls)}, not {game_name(cls)}"
-            )
-
     def value(
         self, position: Any, limits: Limits, look: Callable[[], None] = lambda: None
     ) -> Value:
@@ -85,14 +90,20 @@ class ValueTable(Unpickled):
 
         :class:`CutnodeError` if it is too large, or a limit is reached first.
         """
-        self.require(type(position))
+        require_values(self, type(position))
         require_moves(position)
+        with self.held():
+            return self._value(coerce(position), limits, look)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the table for one call; :class:`CutnodeError` if another has it."""
         if not self.in_use.acquire(blocking=False):
             raise CutnodeError(
                 "another search uses this table: wait until it ends, or use another table"
             )
         try:
-            return self._value(coerce(position), limits, look)
+            yield
         finally:
             self.in_use.release()
 
@@ -101,9 +112,9 @@ class ValueTable(Unpickled):
         memory.clear(("stop", "formed", "depth"))
         memory["form_limit"] = limits.nodes or 0
         forms.words[TOP] = 0  # an error in the rules may have come between pushes
-        compute = sum_form.specialise(self.cls)
+        question = position, 0, memory.argument, forms.words
         clock = Clock(limits.seconds)
-        call = KernelCall(lambda: compute(position, 0, memory.argument, forms.words), memory, clock)
+        call = KernelCall(lambda: self.compute(*question), memory, clock)
         reason = run([call], limits.stops, look=look)
         if reason == "interrupted":
             raise KeyboardInterrupt
@@ -118,7 +129,9 @@ class ValueTable(Unpickled):
             reason = "node limit"
         looked = f"{self.positions:,} positions looked at"
         if reason:
-            raise CutnodeError(f"no value of {position_text(position)} yet: {reason}, {looked}")
+            raise UnknownValueError(
+                f"no value of {position_text(position)} yet: {reason}, {looked}", reason
+            )
         most = (
             f"forms have filled their memory of {FORM_BYTES >> 20} MiB"
             if forms.is_half_full
@@ -142,12 +155,14 @@ class ValueTable(Unpickled):
 
     def lend(self, memory: Memory, forms: Any) -> None:
         """Copy all values to a thread's memory and its empty array of forms, if there is room."""
-        self._keep(self._first, [self._nodes(), *self._entries()], memory, forms)
+        with self.held():
+            self._keep(self._first, [self._nodes(), *self._entries()], memory, forms)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file, which appears only when all of it is written."""
-        keys, values = self._entries()
-        arrays = {"nodes": self._nodes(), "keys": keys, "values": values}
+        with self.held():
+            keys, values = self._entries()
+            arrays = {"nodes": self._nodes().copy(), "keys": keys, "values": values}
         write_arrays(path, KIND, {**identity(self.cls, MEANING), "first": self._first}, arrays)
 
     @staticmethod
@@ -170,6 +185,37 @@ class ValueTable(Unpickled):
         if is_plain(self.cls):
             arrays = [array.tolist() for array in arrays]
         keep_values.specialise(self.cls)(first, *arrays, memory.argument, forms)
+
+
+def require_values(values: ValueTable | None, cls: Any) -> None:
+    """Raise :class:`CutnodeError` if *values* are not about positions of a class."""
+    if values is None:
+        return
+    if not isinstance(values, ValueTable):
+        raise CutnodeError(f"values must be a ValueTable, got {shown(values)}")
+    if values.cls is not cls:
+        raise CutnodeError(f"the values are of {game_name(values.cls)}, not {game_name(cls)}")
+
+
+def require_sums(cls: Any) -> None:
+    """Raise :class:`GameError` if positions of a game are no games of normal play."""
+    given = next((name for name in ("parts", "swapped") if defines(cls, name)), None)
+    if given is None:
+        raise GameError(
+            f"{game_name(cls)} defines neither parts nor swapped: only games of normal play, in "
+            f"which whoever cannot move loses, have canonical values"
+        )
+    for name in UNSUITED:
+        if defines(cls, name):
+            raise GameError(
+                f"{game_name(cls)} defines {given} and {name}: sums need normal play, without "
+                f"chance, extra turns, cycles, draws or scores"
+            )
+    if value_limit(cls) != 1:
+        raise GameError(
+            f"{game_name(cls)} defines {given}, so its VALUE_LIMIT must be 1, got "
+            f"{value_limit(cls):g}: whoever cannot move loses"
+        )
 
 
 def value_of(
@@ -197,8 +243,7 @@ def value_of(
     position = given_position(position, text)
     limits = Limits(nodes, seconds, stop)
     require_callable(progress, "progress")
-    if values is not None and not isinstance(values, ValueTable):
-        raise CutnodeError(f"values must be a ValueTable, got {values!r}")
+    require_values(values, type(position))
     table = ValueTable(type(position)) if values is None else values
 
     def look() -> None:

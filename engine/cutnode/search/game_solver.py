@@ -15,6 +15,7 @@ from cutnode.contract.errors import CutnodeError, require_integer
 from cutnode.kernels.clock import Clock
 from cutnode.runtime.running import UNLIMITED, Limits
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
+from cutnode.search.canonical_values import ValueTable, require_values
 from cutnode.search.loops import LoopSolver, has_loops
 from cutnode.search.options import ProofOptions, require_book, solving_engine
 from cutnode.search.proof_numbers import ProofNumberSolver
@@ -39,8 +40,9 @@ TRIAL_GROWTH = 4
 class GameSolver:
     """The solver of one game: it looks positions up in its *tablebase* and proves all others.
 
-    *memory* is the limit in bytes for positions solved in memory, in games with cycles.  An
-    *interpreted* alpha-beta solver runs as plain Python.
+    *memory* is the limit in bytes for positions solved in memory, in games with cycles.  Known
+    *values* of parts are for the solver of sums.  An *interpreted* alpha-beta solver runs as plain
+    Python.
     """
 
     def __init__(
@@ -53,9 +55,11 @@ class GameSolver:
         book: Book | None = None,
         tablebase: Tablebase | None = None,
         memory: int | None = None,
+        values: ValueTable | None = None,
         interpreted: bool = False,
     ):
         require_book(book, cls)
+        require_values(values, cls)
         require_solvable(cls)
         if memory is not None and require_integer(memory, "memory in bytes") < 0:
             raise CutnodeError(f"memory must be 0 bytes or more, got {memory}")
@@ -64,6 +68,7 @@ class GameSolver:
         self.book = book
         self.tablebase = tablebase
         self.memory = memory
+        self.values = values
         self._solvers: dict[str, Solver | LoopSolver | ProofNumberSolver] = {}
         self._running: Solver | LoopSolver | ProofNumberSolver | None = None
         self._stopped = False
@@ -111,10 +116,12 @@ class GameSolver:
 
     def _solver(self, engine: str) -> Solver | LoopSolver | ProofNumberSolver:
         """Return the solver for an engine, made when it is first needed."""
+        if self.values is not None and engine != "sums":
+            raise CutnodeError(f"values are for engine=sums, not {engine}")
         if engine not in self._solvers:
             resources = self.resources
             if engine == "sums":
-                self._solvers[engine] = SumSolver(resources)
+                self._solvers[engine] = SumSolver(resources, self.values)
             elif engine == "pn":
                 self._solvers[engine] = ProofNumberSolver(resources, self.tablebase)
             elif has_loops(self.cls):

@@ -15,20 +15,17 @@ import numpy as np
 
 from cutnode.compiler.jit import Kernel
 from cutnode.compiler.memory import Memory
-from cutnode.contract.dispatch import defines, game_constant, game_name, is_plain, value_limit
-from cutnode.contract.errors import GameError
+from cutnode.contract.dispatch import defines, game_constant, is_plain
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import outcome, swapped
 from cutnode.kernels.forms import MOST_STAR, forms_words, lay_out
 from cutnode.kernels.sums import FORM_BYTES, FORM_CELLS, LOOK_UP, MOST_TERMS, sum_dtype, sum_root
 from cutnode.runtime.running import Limits
+from cutnode.search.canonical_values import ValueTable, require_sums
 from cutnode.search.proof_numbers import Ended, ProofNumberSolver, Questions
 from cutnode.search.results import Result
 from cutnode.search.solving import Goal, Resources, with_scores
 from cutnode.tablebases.tablebase import Tablebase
-
-UNSUITED = ("chance", "turn", "reversible", "drawn", "settled")
-"""The verbs of games that are no sums of their parts."""
 
 CLASSES = {(1, 1): "N", (1, -1): "L", (-1, 1): "R", (-1, -1): "P"}
 """The outcome classes, by the value if the mover begins, and the opponent's if he does."""
@@ -39,8 +36,9 @@ class SumSolver(ProofNumberSolver):
 
     engine = "sums"
 
-    def __init__(self, resources: Resources):
+    def __init__(self, resources: Resources, values: ValueTable | None = None):
         require_sums(resources.cls)
+        self.values = values
         self.forms: dict[Memory, Any] = {}
         super().__init__(resources)
 
@@ -50,14 +48,16 @@ class SumSolver(ProofNumberSolver):
         return sum_root
 
     def memory(self, tablebase: Tablebase | None) -> Memory:
-        """Return the memory of a thread; no tablebase knows sums."""
+        """Return the memory of a thread, with the known values; no tablebase knows sums."""
         memory = Memory(self.cls, sum_dtype(self.cls))
         memory["plies"] = game_constant(self.cls, "MAX_PLIES", 512)
         memory["cells"] = FORM_CELLS
         memory["purpose"] = self.purpose()
         forms = np.zeros(forms_words(FORM_BYTES), np.uint64)
         lay_out(forms, MOST_TERMS)
-        self.forms[memory] = forms.tolist() if is_plain(self.cls) else forms
+        self.forms[memory] = forms = forms.tolist() if is_plain(self.cls) else forms
+        if self.values is not None:
+            self.values.lend(memory, forms)
         return memory
 
     def call(self, question: tuple[Any, int, bool], sharing: int, memory: Memory) -> int:
@@ -124,27 +124,6 @@ class SumSolver(ProofNumberSolver):
     def set_heap(self, size: int) -> None:
         for memory in self.memories:
             memory["heap"] = size
-
-
-def require_sums(cls: Any) -> None:
-    """Raise :class:`GameError` if positions of a game are no games of normal play."""
-    given = next((name for name in ("parts", "swapped") if defines(cls, name)), None)
-    if given is None:
-        raise GameError(
-            f"{game_name(cls)} defines neither parts nor swapped: only games of normal play, in "
-            f"which whoever cannot move loses, have canonical values"
-        )
-    for name in UNSUITED:
-        if defines(cls, name):
-            raise GameError(
-                f"{game_name(cls)} defines {given} and {name}: sums need normal play, without "
-                f"chance, extra turns, cycles, draws or scores"
-            )
-    if value_limit(cls) != 1:
-        raise GameError(
-            f"{game_name(cls)} defines {given}, so its VALUE_LIMIT must be 1, got "
-            f"{value_limit(cls):g}: whoever cannot move loses"
-        )
 
 
 def proof_solver(resources: Resources) -> ProofNumberSolver:
