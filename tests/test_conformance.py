@@ -532,6 +532,7 @@ def mirrored_rows(position):
             {"swapped": lambda p: mirrored_rows(p._replace(vertical=not p.vertical))},
         ),
         ("part_key", "not a word of 64 bits", {"part_key": lambda p: -1}),
+        ("part_key", "PART_IMAGES must be 1, 4 or 8, got 3", {"part_key": None, "PART_IMAGES": 3}),
         ("part_key", "have the same key 0, but another player wins", {"part_key": lambda p: 0}),
     ],
 )

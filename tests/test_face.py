@@ -252,7 +252,7 @@ def test_chances_are_probabilities_and_positions():
             ("hax", "hex"),
             ("tic-tac-toe", "tictactoe"),
         ),
-        *(("nosuch", ""), ("checkers", ""), ("reversi", ""), ("go", ""), ("", "")),
+        *(("nosuch", ""), ("checkers", ""), ("reversi", ""), ("go", "nogo"), ("", "")),
     ],
 )
 def test_names_are_suggested_where_they_are_close(name, meant):

@@ -191,6 +191,15 @@ def sums_have_the_value_of_the_whole(position: Any, sample: Sample) -> Iterator[
             yield f"the value is {value:g}, but {found} where the parts are played as a sum{hint}"
 
 
+@SUMS.about("part_key", summed)
+def keys_are_words(position: Any, sample: Sample) -> Iterator[str]:
+    for piece in pieces_of(position):
+        word = part_key(piece)
+        yield from word_complaints(word)
+        if not is_plain(type(piece)) and part_key(coerce(piece)) != word:
+            yield "an equal part has another key"
+
+
 @SUMS.about("parts", summed)
 def moves_change_one_part(position: Any, sample: Sample) -> Iterator[str]:
     """After a move, the keys of all other parts are there as the other player sees them."""
@@ -201,15 +210,6 @@ def moves_change_one_part(position: Any, sample: Sample) -> Iterator[str]:
         for move in legal_moves(piece):
             if kept - Counter(map(part_key, pieces_of(play(position, move)))):
                 yield f"move {move} in one part changes the key of another"
-
-
-@SUMS.about("part_key", summed)
-def keys_are_words(position: Any, sample: Sample) -> Iterator[str]:
-    for piece in pieces_of(position):
-        word = part_key(piece)
-        yield from word_complaints(word)
-        if not is_plain(type(piece)) and part_key(coerce(piece)) != word:
-            yield "an equal part has another key"
 
 
 @SUMS.about("part_key", small_sums, most=100)
