@@ -123,7 +123,7 @@ def sum_dtype(cls: Any) -> np.dtype[Any]:
     """Return the layout of the memory of one searching thread."""
     most = game_constant(cls, "MAX_MOVES", 256)
     plies = game_constant(cls, "MAX_PLIES", 512) + 1
-    room = (plies + 1) * most
+    room = (plies + 1) * (most + MOST_TERMS)
     words = POSITION + words_each(cls)
     fields: list[Any] = [
         ("stop", np.int64),
@@ -452,7 +452,8 @@ def push_children(example, first, end, ply, top, memory, forms, table):
     words = item_words(example)
     count = 0
     limit = most_moves(example)
-    bottom = top + limit
+    room = limit + MOST_TERMS
+    bottom = top + room
     for source in range(first, end, words):
         repeated = False
         for at in range(first, source, words):
@@ -479,6 +480,9 @@ def push_children(example, first, end, ply, top, memory, forms, table):
                 known |= memory.children[slot] == word
             if known:
                 continue
+            if count == room:
+                memory.cut = 1  # no small parts that were met have as many options
+                break
             prepare(table, word)
             slot = top + count
             memory.children[slot] = word
