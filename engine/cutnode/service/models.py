@@ -486,6 +486,9 @@ class PositionView(Answer):
     cells: list[int] | None = Field(
         description="Content of each cell, as an index into `contents`; null without a board."
     )
+    parts: list[list[int]] | None = Field(
+        description="Cells of each part into which the position falls; null if the game has none."
+    )
     caption: str = Field(description="Text to show with the board, such as the player to move.")
     player: Player = Field(description="Player to move, if the position tells it.")
     recurrence: str | None = Field(
