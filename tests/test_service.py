@@ -135,6 +135,9 @@ def test_position(client: httpx.Client) -> None:
     first = {"move": "2", "position": "xx./.o./...", "again": False, "changes": [[1, 1]]}
     assert view["moves"][0] == first
     assert len(view["moves"]) == 7
+    assert view["parts"] is None
+    row = client.get("/games/kayles:9/position", params={"position": "3 6-7"}).json()
+    assert row["parts"] == [[0, 1], [3, 4], [7, 8]]
     over = client.get("/games/tictactoe/position", params={"position": "14253"}).json()
     assert (over["over"], over["value"], over["moves"]) == (True, -1, [])
     dice = client.get("/games/ur:finkel-1/position").json()
@@ -308,6 +311,8 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
     asked["position"] = ""
     known = client.post("/games/connect4/solve", json=asked).json()
     assert (known["answer"], known["target"], known["reason"]) == (None, 3, "node limit")
+    row = client.post("/games/kayles:9/solve", json={}).json()
+    assert (row["engine"], row["outcome_class"], row["nimber"]) == ("sums", "N", 4)
     refused = client.post("/games/connect4/solve", json={"at_least": 99_999})
     assert error(refused) == (409, "refused by the game", "body.at_least")
     refused = client.post("/games/connect4/analyse", json={"at_least": 1})

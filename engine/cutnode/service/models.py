@@ -380,7 +380,12 @@ class Solved(Answer):
     seconds: float
     table: TableView
     reason: str
-    engine: str = Field(description="Engine that found this: alphabeta or pn.")
+    engine: str = Field(description="Engine that found this: alphabeta, pn or sums.")
+    outcome_class: Literal["N", "P", "L", "R"] | None = Field(
+        description="Winner in normal play, by sums: N whoever begins, P whoever does not, L the "
+        "player to move here, R the opponent."
+    )
+    nimber: Count | None = Field(description="Nimber of an impartial position, by sums.")
     target: int | None = Field(
         description="Bound that an unfinished pn was testing: is the value at least this?"
     )
