@@ -146,6 +146,11 @@ def test_position(client: httpx.Client) -> None:
     assert (dice["player"], dice["chance"][0]["again"]) == (0, True)
 
 
+def test_sums_have_classes_and_nimbers(client: httpx.Client) -> None:
+    row = client.post("/games/kayles:9/solve", json={}).json()
+    assert (row["engine"], row["outcome_class"], row["nimber"]) == ("sums", "N", 4)
+
+
 def test_notes_are_in_answers(client: httpx.Client) -> None:
     """Notes on text that is read differently from how it is written."""
     stale = {"position": "4k3/8/8/8/8/8/8/4K3 w K e6 0 1"}
@@ -311,8 +316,6 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
     asked["position"] = ""
     known = client.post("/games/connect4/solve", json=asked).json()
     assert (known["answer"], known["target"], known["reason"]) == (None, 3, "node limit")
-    row = client.post("/games/kayles:9/solve", json={}).json()
-    assert (row["engine"], row["outcome_class"], row["nimber"]) == ("sums", "N", 4)
     refused = client.post("/games/connect4/solve", json={"at_least": 99_999})
     assert error(refused) == (409, "refused by the game", "body.at_least")
     refused = client.post("/games/connect4/analyse", json={"at_least": 1})
