@@ -232,6 +232,16 @@ def test_hexagons_on_a_phone(page: Page, service: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def test_parts_have_tints_and_numbers(page: Page, service: str) -> None:
+    show(page, service, "kayles:9", "3")
+    expect(page.locator(".cell.part")).to_have_count(8)
+    expect(cell(page, 1)).to_have_attribute("aria-label", "row 1, column 2, pin, part 1")
+    expect(cell(page, 4).locator(".part-number")).to_have_text("2")
+    expect(cell(page, 2)).to_have_attribute("aria-label", "row 1, column 3, fallen")
+    page.evaluate("location.hash = '#game=kayles:9'")
+    expect(page.locator(".cell.part")).to_have_count(0)  # a single part is the whole position
+
+
 def test_dice(page: Page, service: str) -> None:
     show(page, service, "ur:finkel-1")
     expect(page.locator("#chance button")).to_have_count(6)

@@ -96,6 +96,7 @@ SHAPES = {
     ("analyse", "connect4", "--nodes", "200"): (None, None, None),
     ("solve", "toys.race", "3 2 2"): ("3 2 2", -50, None),
     ("solve", "toys.race", "5 5 0", "--tolerance", "1e-6"): ("5 5 0", None, None),
+    ("solve", "kayles:9"): ("|||||||||", 1, 9),
     ("search", "tictactoe", "1425"): ("xx./oo./...", 29999, 1),
     ("search", "tictactoe", "--engine", "mcts", "--playouts", "50"): (".../.../...", None, None),
     ("mate", "tictactoe", "1425", "--proof"): ("xx./oo./...", 1, 1),

@@ -30,6 +30,13 @@ def test_engines_prove_and_play():
     assert play.startswith("Play: undecided after 2 games at 0.05 s per move (mcts won ")
 
 
+def test_sums_take_part_if_positions_fall_apart():
+    game = load_game("kayles:9")
+    study = engines(game, [game.start()], pairs=0)
+    assert [row["engine"] for row in study.rows] == ["alphabeta", "pn", "sums", "mcts"]
+    assert {sample["value"] for sample in study.samples} == {1}
+
+
 def match_of(pairs):
     """Return a match with these counts of pairs of 0, 1/2, 1, 3/2 and 2 points, with few draws."""
     draws = pairs[1] + pairs[3]

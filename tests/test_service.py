@@ -135,12 +135,20 @@ def test_position(client: httpx.Client) -> None:
     first = {"move": "2", "position": "xx./.o./...", "again": False, "changes": [[1, 1]]}
     assert view["moves"][0] == first
     assert len(view["moves"]) == 7
+    assert view["parts"] is None
+    row = client.get("/games/kayles:9/position", params={"position": "3 6-7"}).json()
+    assert row["parts"] == [[0, 1], [3, 4], [7, 8]]
     over = client.get("/games/tictactoe/position", params={"position": "14253"}).json()
     assert (over["over"], over["value"], over["moves"]) == (True, -1, [])
     dice = client.get("/games/ur:finkel-1/position").json()
     assert sum(outcome["probability"] for outcome in dice["chance"]) == pytest.approx(1)
     assert [outcome["text"] for outcome in dice["chance"]] == [f"roll of {n}" for n in range(5)]
     assert (dice["player"], dice["chance"][0]["again"]) == (0, True)
+
+
+def test_sums_have_classes_and_nimbers(client: httpx.Client) -> None:
+    row = client.post("/games/kayles:9/solve", json={}).json()
+    assert (row["engine"], row["outcome_class"], row["nimber"]) == ("sums", "N", 4)
 
 
 def test_notes_are_in_answers(client: httpx.Client) -> None:

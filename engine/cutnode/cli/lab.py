@@ -364,7 +364,8 @@ def engines(seed: int, **options: Any) -> None:
     """Compare alpha-beta, proof numbers and MCTS on a game.
 
     Alpha-beta, proof-number search (pn) and Monte Carlo tree search (mcts) prove the values of the
-    positions, each from empty tables; auto alternates the first two. mcts plays a match against
+    positions, each from empty tables; auto alternates the first two, or is the proof on sums
+    of parts (sums) if positions fall apart. mcts plays a match against
     alpha-beta, with the same time per move. Notes below the table say which engine suits the game,
     or that there are too few positions and games to decide.
     """

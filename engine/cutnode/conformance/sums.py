@@ -16,15 +16,12 @@ from cutnode.conformance.minimax import AFFORDABLE, UnaffordableError
 from cutnode.conformance.rules import word_complaints
 from cutnode.conformance.sample import Properties, Sample
 from cutnode.contract.bits import WORD, Bits
-from cutnode.contract.derived import legal_moves
+from cutnode.contract.derived import MOST_PARTS, legal_moves, masks_of
 from cutnode.contract.dispatch import defines, game_constant, is_plain, value_limit
 from cutnode.contract.positions import coerce, pack, width
 from cutnode.contract.verbs import moves, outcome, part, part_key, parts, play, swapped
 
 SUMS = Properties()
-
-MOST_PARTS = 64
-"""The most parts of a position: each has a bit of its own."""
 
 UNSUITABLE = {
     "chance": "chance",
@@ -67,12 +64,6 @@ def _options(summands: list[Any]) -> Iterator[list[Any]]:
         others = [swapped(other) for other in (*summands[:at], *summands[at + 1 :])]
         for move in legal_moves(summand):
             yield [*others, play(summand, move)]
-
-
-def masks_of(position: Any) -> list[int]:
-    """Return the parts of a position as masks."""
-    buffer: list[Any] = [0] * MOST_PARTS
-    return buffer[: parts(position, buffer, 0)]
 
 
 def pieces_of(position: Any) -> list[Any]:

@@ -21,6 +21,7 @@ from cutnode.contract.dispatch import (
 )
 from cutnode.contract.errors import ContractError
 from cutnode.contract.messages import breach, contract_violation, no_number, no_outcome, not_kept
+from cutnode.contract.notation import board_of, contents_of
 from cutnode.contract.stop import MOVES, PROBABILITIES
 from cutnode.contract.verbs import (
     MOVES_ROOM,
@@ -32,6 +33,8 @@ from cutnode.contract.verbs import (
     key,
     moves,
     outcome,
+    part,
+    parts,
     play,
     same_turn,
     turn,
@@ -113,6 +116,29 @@ def legal_moves(position: Any) -> list[int]:
                 position, f"moves wrote more than {len(room)} moves: does its loop end?"
             ) from None
     raise contract_violation(position, MOVES)
+
+
+MOST_PARTS = 64
+"""The most parts of a position: each has a bit of its own."""
+
+
+def masks_of(position: Any) -> list[int]:
+    """Return the parts of a position, each as a mask in the game's own encoding."""
+    buffer: list[int] = [0] * MOST_PARTS
+    return buffer[: parts(position, buffer, 0)]
+
+
+def cells_of_parts(position: Any) -> list[list[int]] | None:
+    """Return the cells of each part of a position; None if the game defines no parts or no board.
+
+    A cell belongs to the part without which it would have another content.
+    """
+    cls = type(position)
+    if not (defines(cls, "parts") and board_of(cls)):
+        return None
+    nothing = contents_of(part(position, 0))
+    alone = [contents_of(part(position, mask)) for mask in masks_of(position)]
+    return [[n for n, none in enumerate(nothing) if contents[n] != none] for contents in alone]
 
 
 def require_moves(position: Any) -> None:

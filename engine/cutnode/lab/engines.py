@@ -24,6 +24,9 @@ from cutnode.storage.tables import Table
 PROVERS = ("alphabeta", "pn", "auto", "mcts")
 """The engines that are compared by their proofs."""
 
+PROVERS_OF_SUMS = ("alphabeta", "pn", "sums", "mcts")
+"""The same if positions fall apart into parts, where ``auto`` is ``sums``."""
+
 PLAYER = "mcts"
 """The engine that plays the match against alpha-beta."""
 
@@ -84,7 +87,7 @@ def engines(
     require_at_least(pairs, 0, "pairs")
     cls = type(game.start())
     has_chance = defines(cls, "chance")
-    provers = () if has_chance else PROVERS
+    provers = () if has_chance else PROVERS_OF_SUMS if defines(cls, "parts") else PROVERS
     study = Study(
         "engines",
         "Which engine suits the game: proofs, and matches at equal time",

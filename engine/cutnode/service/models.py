@@ -380,7 +380,12 @@ class Solved(Answer):
     seconds: float
     table: TableView
     reason: str
-    engine: str = Field(description="Engine that found this: alphabeta or pn.")
+    engine: str = Field(description="Engine that found this: alphabeta, pn or sums.")
+    outcome_class: Literal["N", "P", "L", "R"] | None = Field(
+        description="Winner in normal play, by sums: N whoever begins, P whoever does not, L the "
+        "player to move here, R the opponent."
+    )
+    nimber: Count | None = Field(description="Nimber of an impartial position, by sums.")
     target: int | None = Field(
         description="Bound that an unfinished pn was testing: is the value at least this?"
     )
@@ -485,6 +490,9 @@ class PositionView(Answer):
     board: str = Field(description="Board as lines of text.")
     cells: list[int] | None = Field(
         description="Content of each cell, as an index into `contents`; null without a board."
+    )
+    parts: list[list[int]] | None = Field(
+        description="Cells of each part into which the position falls; null if the game has none."
     )
     caption: str = Field(description="Text to show with the board, such as the player to move.")
     player: Player = Field(description="Player to move, if the position tells it.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from cutnode.contract.derived import legal_moves, recurs, same_after_chance
+from cutnode.contract.derived import cells_of_parts, legal_moves, recurs, same_after_chance
 from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import (
@@ -113,6 +113,7 @@ def _view(name: str, position: Any, notes: list[str]) -> PositionView:
         notes=notes,
         board=board(position),
         cells=cells if board_of(cls) else None,
+        parts=cells_of_parts(position),
         caption=notation_of(cls).caption(position),
         player=notation_of(cls).player(position),  # type: ignore[arg-type]
         recurrence=f"{int(recurrence(position)):x}" if recurs(position) else None,

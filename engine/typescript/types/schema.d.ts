@@ -340,11 +340,9 @@ export interface components {
             weak?: boolean;
             /**
              * Engine
-             * @description Alpha-beta, proof-number search (pn), or whichever finishes first (auto).
-             * @default alphabeta
-             * @enum {string}
+             * @description Alpha-beta, proof-number search (pn), the same on sums of parts (sums), or whichever finishes first (auto).
              */
-            engine?: "alphabeta" | "pn" | "auto";
+            engine?: ("alphabeta" | "pn" | "sums" | "auto") | null;
         };
         /**
          * BoardView
@@ -1014,6 +1012,11 @@ export interface components {
              */
             cells: number[] | null;
             /**
+             * Parts
+             * @description Cells of each part into which the position falls; null if the game has none.
+             */
+            parts: number[][] | null;
+            /**
              * Caption
              * @description Text to show with the board, such as the player to move.
              */
@@ -1393,11 +1396,9 @@ export interface components {
             weak?: boolean;
             /**
              * Engine
-             * @description Alpha-beta, proof-number search (pn), or whichever finishes first (auto).
-             * @default alphabeta
-             * @enum {string}
+             * @description Alpha-beta, proof-number search (pn), the same on sums of parts (sums), or whichever finishes first (auto).
              */
-            engine?: "alphabeta" | "pn" | "auto";
+            engine?: ("alphabeta" | "pn" | "sums" | "auto") | null;
             /**
              * At Least
              * @description Bound to test instead of proving the value: see `answer`.
@@ -1469,9 +1470,19 @@ export interface components {
             reason: string;
             /**
              * Engine
-             * @description Engine that found this: alphabeta or pn.
+             * @description Engine that found this: alphabeta, pn or sums.
              */
             engine: string;
+            /**
+             * Outcome Class
+             * @description Winner in normal play, by sums: N whoever begins, P whoever does not, L the player to move here, R the opponent.
+             */
+            outcome_class: ("N" | "P" | "L" | "R") | null;
+            /**
+             * Nimber
+             * @description Nimber of an impartial position, by sums.
+             */
+            nimber: number | null;
             /**
              * Target
              * @description Bound that an unfinished pn was testing: is the value at least this?

@@ -10,6 +10,8 @@ const SPACING = {
   points: [CELL, CELL],
 };
 const RADIUS = { grid: 39, hexagons: 38, triangles: 36, points: 38 };
+const PART = { grid: [-37, -35], hexagons: [0, -46], triangles: [0, -44], points: [-32, -32] };
+const TINTS = 5;
 const MARGIN = 12;
 const NAMES = 46;
 const LETTER = 15;
@@ -55,10 +57,10 @@ export class BoardDrawing {
 
   /**
    * Show `cells`, the contents, and mark cells: the `last` changed, the `chosen`, and the possible
-   * `next` ones; `marks`, `{label, kind, best, words}` by cell; `arrows`, `[from, to]`; and `steps`,
-   * numbers of moves by cell.
+   * `next` ones; `parts`, the cells of each; `marks`, `{label, kind, best, words}` by cell; `arrows`,
+   * `[from, to]`; and `steps`, numbers of moves by cell.
    */
-  show({ cells, label, last = [], chosen = [], next = [], marks, arrows = [], steps }) {
+  show({ cells, label, last = [], chosen = [], next = [], parts = [], marks, arrows = [], steps }) {
     const focused = this.root.contains(document.activeElement);
     const centres = this.board.places.map((_, cell) => this.centre(cell));
     const box = this.#box(centres);
@@ -73,7 +75,8 @@ export class BoardDrawing {
       if (chosen.includes(cell)) classes.push("chosen");
       if (next.includes(cell)) classes.push("next");
       const mark = marks?.get(cell) ?? null;
-      return this.#cell(cell, content, centres[cell], classes, mark);
+      const part = parts.length > 1 ? parts.findIndex((its) => its.includes(cell)) : -1;
+      return this.#cell(cell, content, centres[cell], classes, part, mark);
     });
     this.root.replaceChildren(
       svg("defs", {}, arrowhead()),
@@ -195,10 +198,14 @@ export class BoardDrawing {
     return SHADES[piece?.name.split(" ")[0]] ?? ["first", "second"][owner];
   }
 
-  #cell(cell, content, [x, y], classes, mark) {
+  #cell(cell, content, [x, y], classes, part, mark) {
     const about = this.board.contents[content];
     const hidden = about.symbol.trim() === "";
     const words = [this.nameOf(cell), about.name, mark?.words].filter(Boolean);
+    if (part >= 0) {
+      words.push(`part ${part + 1}`);
+      classes.push("part", `tint${part % TINTS}`);
+    }
     if (classes.includes("chosen")) words.push("selected");
     if (classes.includes("next")) words.push("possible move");
     const group = svg("g", {
@@ -210,6 +217,10 @@ export class BoardDrawing {
     });
     const [middle, outline] = this.#outline(cell);
     group.append(...outline);
+    if (part >= 0) {
+      const [left, up] = PART[this.board.shape];
+      group.append(svg("text", { class: "part-number", x: left, y: middle + up }, String(part + 1)));
+    }
     const inside = svg("g", { transform: `translate(0 ${middle})` });
     inside.append(...this.#content(content));
     if (mark !== null) inside.append(chip(mark, content !== 0));

@@ -459,6 +459,7 @@ class Page {
       last: editing ? [] : (record.ply.changed ?? []),
       chosen: this.clicks,
       next: meaning ? [...meaning.next] : [],
+      parts: editing ? [] : (view.parts ?? []),
       marks: editing || this.over ? null : this.#marks(known),
       arrows: this.clicks.length ? [] : line.arrows,
       steps: this.clicks.length ? null : line.steps,

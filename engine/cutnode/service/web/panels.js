@@ -197,5 +197,6 @@ export function drawLegend(place) {
   const entries = kinds.map(([kind, label, words]) =>
     html("span", {}, html("span", { class: `tag ${kind}` }, label), ` ${words}`),
   );
-  place.replaceChildren(...entries, html("span", {}, "★ or a thick outline: best move"));
+  const others = ["★ or a thick outline: best move", "a tint and a small number: part of the position"];
+  place.replaceChildren(...entries, ...others.map((words) => html("span", {}, words)));
 }
