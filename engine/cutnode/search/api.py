@@ -56,6 +56,7 @@ from cutnode.search.options import (
     TreeKeywords,
     proof_options,
     require_keywords,
+    solving_engine,
     thread_count,
 )
 from cutnode.search.proving_searcher import ProvingSearcher
@@ -324,7 +325,8 @@ def _solve_each(
             if result.reason in ("stopped", "interrupted"):
                 ended = result.reason
                 break
-    build = functools.partial(proof_result, chosen.weak, ended, engine=chosen.engine)
+    engine = solving_engine(cls, chosen.engine)
+    build = functools.partial(proof_result, chosen.weak, ended, engine=engine)
     return Batch(positions, rows, spent, build, ended)
 
 

@@ -207,7 +207,7 @@ def solving_engine(cls: Any, engine: str | None) -> str:
     Raise :class:`GameError` if the game does not suit it.
     """
     if defines(cls, "parts"):
-        return "sums" if engine in (None, "auto") else engine
+        return "sums" if engine is None or engine == "auto" else engine
     if engine == "sums":
         raise GameError(f"engine=sums needs a game that defines parts; {game_name(cls)} does not")
     return engine or "alphabeta"

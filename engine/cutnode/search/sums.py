@@ -53,9 +53,9 @@ class SumSolver(ProofNumberSolver):
         memory["plies"] = game_constant(self.cls, "MAX_PLIES", 512)
         memory["cells"] = FORM_CELLS
         memory["purpose"] = self.purpose()
-        forms = np.zeros(forms_words(FORM_BYTES), np.uint64)
-        lay_out(forms, MOST_TERMS)
-        self.forms[memory] = forms = forms.tolist() if is_plain(self.cls) else forms
+        words = np.zeros(forms_words(FORM_BYTES), np.uint64)
+        lay_out(words, MOST_TERMS)
+        self.forms[memory] = forms = words.tolist() if is_plain(self.cls) else words
         if self.values is not None:
             self.values.lend(memory, forms)
         return memory
@@ -88,7 +88,7 @@ class SumSolver(ProofNumberSolver):
                 value = self.value(questions, swapped(position))
                 return replace(result, outcome_class=CLASSES[result.value, value])
             result = replace(result, outcome_class="N" if result.value == 1 else "P")
-            return replace(result, nimber=self.nimber(questions, result.value))
+            return replace(result, nimber=self.nimber(questions) if result.value == 1 else 0)
         return result
 
     def value(self, questions: Questions, position: Any) -> int:
@@ -96,16 +96,16 @@ class SumSolver(ProofNumberSolver):
         over, value = outcome(position)
         return value if over else 1 if questions.ask(position, 1)[0] else -1
 
-    def nimber(self, questions: Questions, value: int) -> int:
-        """Return the nimber of an impartial position, given its *value*.
+    def nimber(self, questions: Questions) -> int:
+        """Return the nimber of an impartial position that is won for the mover.
 
         It is the least n for which the position and a heap of n are lost for the mover together
         (J. Lemoine and S. Viennot, "Nimbers are inevitable", 2012).  Raise :class:`Ended` at a
         limit.
         """
-        heap = 0 if value == -1 else 1
+        heap = 1
         with self.heap(heap):
-            while heap and questions.ask(questions.position, 1)[0]:
+            while questions.ask(questions.position, 1)[0]:
                 heap += 1
                 if heap > MOST_STAR:
                     raise Ended(f"nimber above {MOST_STAR}")
