@@ -107,6 +107,11 @@ def play(position, move):
 
 
 @compiled
+def swapped(position):
+    return position._replace(vertical=not position.vertical)
+
+
+@compiled
 def outcome(position):
     return (False, 0) if places(position, board(position, 0), position.vertical) else (True, -1)
 

@@ -55,6 +55,8 @@ from cutnode.search.api import search as search
 from cutnode.search.api import solve as solve
 from cutnode.search.api import solve_many as solve_many
 from cutnode.search.board import Board as Board
+from cutnode.search.canonical_values import ValueTable as ValueTable
+from cutnode.search.canonical_values import value_of as value_of
 from cutnode.search.engine import Engine as Engine
 from cutnode.search.forced_wins import Prover as Prover
 from cutnode.search.forced_wins import prove_win as prove_win

@@ -41,7 +41,7 @@ class Memory:
 
     @property
     def is_half_full(self) -> bool:
-        first = int(self.words[forms.SUMS_AT]) + 3 * int(self.words[forms.SUMS])
+        first = int(forms.first_node(self.words))
         used = int(self.words[forms.FREE]) - first
         slots, nodes = int(self.words[forms.SLOTS]), int(self.words[forms.NODES])
         return 2 * used > len(self.words) - first or 4 * nodes > slots

@@ -96,7 +96,7 @@ class Value:
 
     def __reduce__(self) -> Any:
         with lock:
-            return _rebuilt, (self._memory.nodes(self._form),)
+            return rebuilt, (self._memory.nodes(self._form),)
 
     def __str__(self) -> str:
         with lock:
@@ -292,6 +292,6 @@ def _value(other: object) -> Value | None:
     return None
 
 
-def _rebuilt(nodes: Sequence[Node]) -> Value:
-    """Return the value that a pickle contains."""
+def rebuilt(nodes: Sequence[Node]) -> Value:
+    """Return the value of a list from :meth:`Memory.nodes`, as in a pickle."""
     return Value._computed(lambda memory: memory.read(nodes))

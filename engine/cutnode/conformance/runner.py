@@ -44,7 +44,7 @@ TOGETHER = (
     ("original_move", "canonical_move"),
     *(("index", "position_at"), ("position_at", "index")),
     *(("retreats", "retreat"), ("retreats", "index")),
-    *(("parts", "part"), ("part", "parts"), ("swapped", "parts"), ("part_key", "parts")),
+    *(("parts", "part"), ("part", "parts"), ("part_key", "parts")),
 )
 """Verbs that mean nothing without another, as (verb, other)."""
 

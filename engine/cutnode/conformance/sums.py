@@ -17,9 +17,9 @@ from cutnode.conformance.rules import word_complaints
 from cutnode.conformance.sample import Properties, Sample
 from cutnode.contract.bits import WORD, Bits
 from cutnode.contract.derived import legal_moves
-from cutnode.contract.dispatch import defines, is_plain, value_limit
+from cutnode.contract.dispatch import defines, game_constant, is_plain, value_limit
 from cutnode.contract.positions import coerce, pack, width
-from cutnode.contract.verbs import outcome, part, part_key, parts, play, swapped
+from cutnode.contract.verbs import moves, outcome, part, part_key, parts, play, swapped
 
 SUMS = Properties()
 
@@ -93,11 +93,25 @@ def summed(sample: Sample) -> list[Any]:
     return [] if sample.found() else [p for p in sample.positions() if defines(type(p), "parts")]
 
 
+def valued(sample: Sample) -> list[Any]:
+    """Return the positions to check that have canonical values, whether they have parts or not."""
+    if sample.found():
+        return []
+    verbs = "parts", "swapped"
+    return [p for p in sample.positions() if any(defines(type(p), verb) for verb in verbs)]
+
+
+def whole(sample: Sample) -> list[Any]:
+    """Return the positions of :func:`valued` that have no parts."""
+    return [p for p in valued(sample) if not defines(type(p), "parts")]
+
+
 def small_sums(sample: Sample) -> list[Any]:
     """Return the positions of known value that :func:`summed` has."""
     return [position for position in summed(sample) if position in sample.exact]
 
 
+@SUMS.about("swapped", whole)
 @SUMS.about("parts", summed)
 def sums_follow_normal_play(position: Any, sample: Sample) -> Iterator[str]:
     cls = type(position)
@@ -109,9 +123,12 @@ def sums_follow_normal_play(position: Any, sample: Sample) -> Iterator[str]:
     over, value = outcome(position)
     if over and value != -1:
         yield f"in normal play a player without a move loses: the value must be -1, got {value}"
+    room = [0] * (game_constant(cls, "MAX_MOVES", 256) + MOST_PARTS)
+    if over and (count := moves(position, room, 0)):
+        yield f"in normal play a game with moves left is not over, but moves writes {count}"
 
 
-@SUMS.about("swapped", summed)
+@SUMS.about("swapped", valued)
 def roles_are_exchanged(position: Any, sample: Sample) -> Iterator[str]:
     """Roles exchanged twice are as before.
 

@@ -14,7 +14,7 @@ from typing import Any
 from cutnode.contract.bits import WORD, Bits, bytes_reversed, highest_index, lowest_index, mix
 from cutnode.contract.cells import Grid
 from cutnode.contract.default_keys import key_of_fields, words_of
-from cutnode.contract.dispatch import declared, game_constant
+from cutnode.contract.dispatch import declared, defines, game_constant
 from cutnode.contract.errors import GameError
 from cutnode.contract.native import in_compiled_code, usable_in_compiled_code
 from cutnode.contract.positions import field_kinds
@@ -41,8 +41,8 @@ def key_of_part(position: Any) -> int:
 def _shape(cls: Any) -> tuple[int, int, int] | None:
     """Return the columns, the set of fields that are boards, and the number of images.
 
-    Return None if no field is a board of at most 64 cells; :class:`GameError` for a wrong
-    ``PART_IMAGES``.
+    Return None if no field is a board of at most 64 cells, or if the game defines no parts, since
+    its positions may depend on their place; :class:`GameError` for a wrong ``PART_IMAGES``.
     """
     images = game_constant(cls, "PART_IMAGES", 8)
     if images not in IMAGES:
@@ -50,6 +50,8 @@ def _shape(cls: Any) -> tuple[int, int, int] | None:
     grid = declared(cls, "CELLS")
     boards = sum(1 << at for at, kind in enumerate(field_kinds(cls)) if kind is Bits)
     if not isinstance(grid, Grid) or grid.width * grid.height > 64 or not boards:
+        return None
+    if not defines(cls, "parts"):
         return None
     return grid.width, boards, images
 

@@ -934,11 +934,12 @@ def parts(position: Any, buffer: Any, at: int) -> int:
     Called by the solver of sums at every position.  Parts are disjoint sets of cells, in the game's
     own encoding of 64 bits, and independent: every legal move is a move in one part, with the same
     number, and changes no other part, now or later.  Parts in which neither player has a move need
-    not be written.
+    not be written.  Default: the position is one part, with the mask 0.
 
     A game that defines it must follow normal play: no draws, no scores, no passes, no cycles and no
-    chance, and a player without a move loses.  It needs :func:`part`, and :func:`swapped` unless it
-    is impartial.  :mod:`cutnode.contract.regions` finds connected cells.
+    chance, and a player without a move loses; there :func:`moves` is called, too, and writes
+    nothing.  It needs :func:`part`, and :func:`swapped` unless it is impartial.
+    :mod:`cutnode.contract.regions` finds connected cells.
 
     Example::
 
@@ -952,21 +953,22 @@ def parts(position: Any, buffer: Any, at: int) -> int:
                 left &= ~run
             return at
     """
-    raise NotImplementedError
+    buffer[at] = 0
+    return at + 1
 
 
 @verb
 def part(position: Any, mask: int) -> Any:
     """Return the position that has only the part with a *mask* (``Bits``) from :func:`parts`.
 
-    The mover stays the same, and so do the numbers of moves.
+    The mover stays the same, and so do the numbers of moves.  Default: the position.
 
     Example::
 
         def part(position, mask):
             return Position(position.pins & mask)
     """
-    raise NotImplementedError
+    return position
 
 
 @verb
@@ -975,6 +977,9 @@ def swapped(position: Any) -> Any:
 
     It is the position as the opponent sees it if he is to move.  The default says that the game is
     impartial: both players always have the same moves.  Then positions have nimbers.
+
+    A game of normal play that defines it has canonical values (:func:`cutnode.value_of`), even if
+    it defines no :func:`parts`.
 
     Example::
 
@@ -989,9 +994,10 @@ def part_key(position: Any) -> int:
     """Return a 64-bit word (``Bits``) by which tables know a part, wherever it stands.
 
     Called for positions of one part.  Parts with equal keys must have the same value.  Default: the
-    same word for all places on the board and for all images by ``PART_IMAGES`` symmetries, if
-    ``CELLS`` is a ``Grid`` of at most 64 cells and every ``Bits`` field has bit *i* for cell *i*;
-    otherwise :func:`key` (see :mod:`cutnode.contract.part_keys`).
+    same word for all places on the board and for all images by ``PART_IMAGES`` symmetries, if the
+    game defines :func:`parts`, ``CELLS`` is a ``Grid`` of at most 64 cells and every ``Bits`` field
+    has bit *i* for cell *i*; otherwise a mix of all fields (see
+    :mod:`cutnode.contract.part_keys`).
 
     Example::
 

@@ -882,3 +882,51 @@ def new_node(forms, slot, word, first, left, second, right):
     forms[NODES] = np.int64(forms[NODES]) + 1
     forms[slot] = ((Bits(word) & LOWER_HALF) << Bits(32)) | Bits(place)
     return NODE + place
+
+
+# Other memories ----------------------------------------------------------------------------
+
+
+@compiled
+def first_node(forms):
+    """Return the first word of the nodes' region."""
+    return np.int64(forms[SUMS_AT]) + 3 * np.int64(forms[SUMS])
+
+
+@compiled
+def moved(a, shift):
+    """Return the handle of a form in a memory where nodes lie *shift* words later."""
+    return a + shift if a >= NODE else a
+
+
+@compiled(inline=False)
+def read_nodes(forms, nodes, shift):
+    """Copy the nodes of another memory to an empty one, where they lie *shift* words later.
+
+    Return whether there is room.
+    """
+    place = first_node(forms)
+    end = place + len(nodes)
+    if np.int64(forms[NODES]) != 0 or end > len(forms):
+        return False
+    for at in range(len(nodes)):
+        forms[place + at] = nodes[at]
+    slots = np.int64(forms[SLOTS])
+    while place < end:
+        if 2 * (np.int64(forms[NODES]) + 1) > slots:
+            return False
+        counts = np.int64(forms[place + COUNTS])
+        size = (counts & MOST_OPTIONS) + ((counts >> 16) & MOST_OPTIONS)
+        forms[place + NEGATIVE] = moved(np.int64(forms[place + NEGATIVE]), shift)
+        for at in range(place + OPTIONS, place + OPTIONS + size):
+            forms[at] = moved(np.int64(forms[at]), shift)
+        word = Bits(forms[place + HASH])
+        number = np.int64(high_product(word, Bits(slots)))
+        while np.int64(forms[np.int64(forms[SLOTS_AT]) + number]) != 0:
+            number = number + 1 if number + 1 < slots else 0
+        slot = np.int64(forms[SLOTS_AT]) + number
+        forms[slot] = ((word & LOWER_HALF) << Bits(32)) | Bits(place)
+        forms[NODES] = np.int64(forms[NODES]) + 1
+        place += OPTIONS + size
+    forms[FREE] = end
+    return True

@@ -26,11 +26,11 @@ from typing import Annotated, Any
 import numpy as np
 
 from cutnode.compiler.jit import Position, Words, compiled, kernel, record
-from cutnode.contract.bits import Bits, high_product, mix, popcount
+from cutnode.contract.bits import WORD, Bits, high_product, mix, popcount
 from cutnode.contract.derived import most_moves
 from cutnode.contract.dispatch import game_constant
 from cutnode.contract.positions import pack, unpack, width, words_each
-from cutnode.contract.stop import MOVES, RUNNING
+from cutnode.contract.stop import MOVES, NODES, PLIES, RUNNING
 from cutnode.contract.verbs import MOVES_ROOM, key, moves, part, part_key, parts, play, swapped
 from cutnode.kernels.forms import (
     LEFT,
@@ -40,13 +40,18 @@ from cutnode.kernels.forms import (
     added,
     at_most,
     canonical_form,
+    first_node,
     form_hash,
     is_simple,
     left_count,
     left_option,
+    left_stop,
+    moved,
     negative,
     nimber,
     push,
+    read_nodes,
+    right_stop,
     simple_added,
 )
 from cutnode.kernels.ordering import rank, ranked_move, ranked_number, sort_down
@@ -90,11 +95,17 @@ FORM_CELLS = 8
 1.22 M and 2.2 s with 7, 1.01 M and 2.7 s with 8, 0.78 M and 4.2 s with 9, 0.58 M and 8.7 s with
 10."""
 
+HALF = (1 << 32) - 1
+"""The lower half of a word."""
+
 KNOWN_PARTS = 1 << 14
 """The parts whose items a thread keeps, by position."""
 
-KNOWN_FORMS = 1 << 16
-"""The parts whose forms a thread keeps, by key."""
+KNOWN_FORMS = 1 << 20
+"""The parts whose forms a thread keeps, by key; the memory is touched as it is needed."""
+
+KEPT = 2
+"""Added to a form that is kept, so that it is not 0, which says that there is none."""
 
 FORM_BYTES = 16 << 20
 """The memory of a thread for forms."""
@@ -117,7 +128,7 @@ def sum_dtype(cls: Any) -> np.dtype[Any]:
     """Return the layout of the memory of one searching thread."""
     most = game_constant(cls, "MAX_MOVES", 256)
     plies = game_constant(cls, "MAX_PLIES", 512) + 1
-    room = (plies + 1) * most
+    room = (plies + 1) * (most + MOST_TERMS)
     words = POSITION + words_each(cls)
     fields: list[Any] = [
         ("stop", np.int64),
@@ -127,6 +138,9 @@ def sum_dtype(cls: Any) -> np.dtype[Any]:
         ("plies", np.int64),  # longest line that the stacks have room for
         ("cut", np.int64),  # whether a longer line was counted as lost
         ("cells", np.int64),  # parts of at most this size are replaced by their forms
+        ("formed", np.int64),  # positions whose forms were computed, and their limit; 0: none
+        ("form_limit", np.int64),
+        ("depth", np.int64),  # moves made on the way to the form that is computed
         ("heap", np.int64),  # a nimber that is added to the root
         ("purpose", np.uint64),  # part of every key
         ("least", np.int64),  # bounds that follow from an answer: a win is 1, a loss -1
@@ -147,7 +161,7 @@ def sum_dtype(cls: Any) -> np.dtype[Any]:
         ("disproofs", np.int64, (room,)),
         ("children", np.uint64, (room,)),  # addresses
         ("known", np.uint64, (KNOWN_PARTS * words,)),
-        ("values", np.uint64, (KNOWN_FORMS * 2,)),  # a key and a form each
+        ("values", np.uint64, (KNOWN_FORMS * 2,)),  # a key each, and a form plus KEPT
     ]
     return np.dtype(fields, align=True)
 
@@ -186,7 +200,7 @@ def write_counts(mine, theirs, at, memory):
 @compiled
 def count_of(at, memory):
     """Return the mover's number of moves in the item at *at*."""
-    return np.int64(memory.items[at + COUNTS] & Bits((1 << 32) - 1))
+    return np.int64(Bits(memory.items[at + COUNTS]) & Bits(HALF))
 
 
 @compiled
@@ -203,7 +217,7 @@ def negate(example, at, memory, forms):
     memory.items[at + KEY] = memory.items[at + NEGATIVE_KEY]
     memory.items[at + NEGATIVE_KEY] = key
     counts = Bits(memory.items[at + COUNTS])
-    memory.items[at + COUNTS] = counts >> Bits(32) | counts << Bits(32)
+    memory.items[at + COUNTS] = counts >> Bits(32) | (counts & Bits(HALF)) << Bits(32)
     form = form_of(at, memory)
     if form != NO_FORM:
         memory.items[at + FORM] = negative(forms, form)
@@ -264,45 +278,106 @@ def push_part(one, mask, first, end, top, memory, forms):
         return add_item(one, first, end, memory, forms)
     write_part(one, end, top, memory)
     if popcount(mask) <= memory.cells:
-        form = part_form(one, top, memory, forms)
+        form = sum_form(one, top, memory, forms)
         if form != NO_FORM:
             write_form(form, end, memory, forms)
-    for word in range(words):
-        memory.known[known + word] = memory.items[end + word]
+    if memory.stop == RUNNING:  # otherwise the form may be unknown for no other reason
+        for word in range(words):
+            memory.known[known + word] = memory.items[end + word]
     return add_item(one, first, end, memory, forms)
 
 
 @kernel
-def part_form(position: Position, top: int, memory: SumMemory, forms: Words) -> int:
-    """Return the canonical form of a part, as the mover sees it; ``NO_FORM`` if it is too large.
+def sum_form(position: Position, top: int, memory: SumMemory, forms: Words) -> int:
+    """Return the canonical form of a position, as the mover sees it.
 
-    The stack of moves is free from *top* on.
+    It is ``NO_FORM`` if it is too large, or after a stop.  The stack of moves is free from *top*
+    on.
     """
-    word = Bits(part_key(position))
-    entry = np.int64(high_product(word, Bits(KNOWN_FORMS))) * 2
-    if memory.values[entry] == word:
-        return np.int64(memory.values[entry + 1])
-    base = np.int64(forms[TOP])
-    left = 0
-    form = ZERO
-    for side in range(2):
-        seen = position if side == LEFT else swapped(position)
-        end = moves(seen, memory.moves, top)
-        for at in range(top, end):
-            child = play(seen, memory.moves[at])
-            last = parts(child, memory.moves, end)
-            total = ZERO
-            for number in range(end, last):
-                one = part_form(part(child, Bits(memory.moves[number])), last, memory, forms)
-                total = added(forms, total, one)
-            # After Left's move, Right is the one who sees the child.
-            push(forms, negative(forms, total) if side == LEFT else total)
-        if side == LEFT:
-            left = np.int64(forms[TOP]) - base
-    form = canonical_form(forms, left, np.int64(forms[TOP]) - base - left)
-    memory.values[entry] = word
-    memory.values[entry + 1] = form
-    return form
+    total = ZERO
+    last = parts(position, memory.moves, top)
+    for number in range(top, last):
+        one = part(position, Bits(memory.moves[number]))
+        word = Bits(part_key(one))
+        entry = entry_of(word)
+        if memory.values[entry] != word or memory.values[entry + 1] == Bits(0):
+            if not enter_form(memory):
+                return NO_FORM
+            base = np.int64(forms[TOP])
+            left = 0
+            form = ZERO
+            for side in range(2):
+                seen = one if side == LEFT else swapped(one)
+                end = end_of_any_moves(seen, last, memory)
+                for at in range(last, end):
+                    if form != NO_FORM:
+                        form = sum_form(play(seen, memory.moves[at]), end, memory, forms)
+                    # After Left's move, Right is the one who sees the child.
+                    push(forms, negative(forms, form) if side == LEFT else form)
+                if side == LEFT:
+                    left = np.int64(forms[TOP]) - base
+            form = canonical_form(forms, left, np.int64(forms[TOP]) - base - left)
+            memory.depth -= 1
+            if memory.stop != RUNNING:
+                return NO_FORM
+            memory.values[entry] = word
+            memory.values[entry + 1] = form + KEPT
+        total = added(forms, total, np.int64(memory.values[entry + 1]) - KEPT)
+        if total == NO_FORM:
+            break
+    return total
+
+
+@compiled
+def entry_of(word):
+    """Return the place of a part's form among the kept ones, by the part's key."""
+    return np.int64(high_product(mix(word), Bits(KNOWN_FORMS))) * 2
+
+
+@compiled
+def enter_form(memory):
+    """Count a position whose form is to be computed, and return whether the search may continue."""
+    if 0 < memory.form_limit == memory.formed:
+        memory.stop = NODES
+    if memory.depth >= memory.plies:
+        memory.stop = PLIES
+    if memory.stop != RUNNING:
+        return False
+    memory.formed += 1
+    memory.depth += 1
+    return True
+
+
+@compiled(inline=False)
+def end_of_any_moves(position, top, memory):
+    """Write the moves, if any, to the stack and return their end; if there are too many, *top*.
+
+    A wrong number ends the search.
+    """
+    end = moves(position, memory.moves, top)
+    if 0 <= end - top <= most_moves(position):
+        return end
+    report_violation(position, MOVES, memory)
+    return top
+
+
+@kernel
+def keep_values(
+    first: int, nodes: Words, keys: Words, values: Words, memory: SumMemory, forms: Words
+) -> bool:
+    """Keep the forms of parts with some *keys*, in an empty memory; return whether there is room.
+
+    The *nodes* lay from the word *first* on in the array that they and the handles *values* are
+    from.
+    """
+    shift = first_node(forms) - first
+    if not read_nodes(forms, nodes, shift):
+        return False
+    for at in range(len(keys)):
+        entry = entry_of(Bits(keys[at]))
+        memory.values[entry] = keys[at]
+        memory.values[entry + 1] = moved(np.int64(values[at]), shift) + KEPT
+    return True
 
 
 @compiled(inline=False)
@@ -349,10 +424,16 @@ def list_moves(example, at, top, memory, forms):
 def sum_outcome(example, first, end, memory, forms):
     """Return 1 if the mover wins a sum, 0 if he loses, and ``NO_FORM`` if a search has to say."""
     words = item_words(example)
-    form = ZERO
+    low, high = 0, 0
     for at in range(first, end, words):
-        if form_of(at, memory) == NO_FORM:
+        form = form_of(at, memory)
+        if form == NO_FORM:
             return NO_FORM
+        low += right_stop(forms, form)
+        high += left_stop(forms, form)
+    # Stops of a sum are between the sums of the stops.
+    if low > 0 or high < 0:
+        return 1 if low > 0 else 0
     total = ZERO
     for at in range(first, end, words):
         form = form_of(at, memory)
@@ -369,7 +450,7 @@ def sum_address(example, first, end, memory):
     """Return the address of a sum in the table."""
     total = Bits(0)
     for at in range(first, end, item_words(example)):
-        total += mix(Bits(memory.items[at + KEY]))
+        total = (total + Bits(mix(Bits(memory.items[at + KEY])))) & Bits(WORD)
     return address_for(total, memory.purpose, 0)
 
 
@@ -382,7 +463,8 @@ def push_children(example, first, end, ply, top, memory, forms, table):
     words = item_words(example)
     count = 0
     limit = most_moves(example)
-    bottom = top + limit
+    room = limit + MOST_TERMS
+    bottom = top + room
     for source in range(first, end, words):
         repeated = False
         for at in range(first, source, words):
@@ -409,6 +491,9 @@ def push_children(example, first, end, ply, top, memory, forms, table):
                 known |= memory.children[slot] == word
             if known:
                 continue
+            if count == room:
+                memory.cut = 1  # no small parts that were met have as many options
+                break
             prepare(table, word)
             slot = top + count
             memory.children[slot] = word

@@ -55,10 +55,9 @@ class SumSolver(ProofNumberSolver):
         memory["plies"] = game_constant(self.cls, "MAX_PLIES", 512)
         memory["cells"] = FORM_CELLS
         memory["purpose"] = self.purpose()
-        words = forms_words(FORM_BYTES)
-        forms = [0] * words if is_plain(self.cls) else np.zeros(words, np.uint64)
+        forms = np.zeros(forms_words(FORM_BYTES), np.uint64)
         lay_out(forms, MOST_TERMS)
-        self.forms[memory] = forms
+        self.forms[memory] = forms.tolist() if is_plain(self.cls) else forms
         return memory
 
     def call(self, question: tuple[Any, int, bool], sharing: int, memory: Memory) -> int:
@@ -128,16 +127,22 @@ class SumSolver(ProofNumberSolver):
 
 
 def require_sums(cls: Any) -> None:
-    """Raise :class:`GameError` if the parts of a game are not the terms of a sum."""
+    """Raise :class:`GameError` if positions of a game are no games of normal play."""
+    given = next((name for name in ("parts", "swapped") if defines(cls, name)), None)
+    if given is None:
+        raise GameError(
+            f"{game_name(cls)} defines neither parts nor swapped: only games of normal play, in "
+            f"which whoever cannot move loses, have canonical values"
+        )
     for name in UNSUITED:
         if defines(cls, name):
             raise GameError(
-                f"{game_name(cls)} defines parts and {name}: sums need normal play, without "
+                f"{game_name(cls)} defines {given} and {name}: sums need normal play, without "
                 f"chance, extra turns, cycles, draws or scores"
             )
     if value_limit(cls) != 1:
         raise GameError(
-            f"{game_name(cls)} defines parts, so its VALUE_LIMIT must be 1, got "
+            f"{game_name(cls)} defines {given}, so its VALUE_LIMIT must be 1, got "
             f"{value_limit(cls):g}: whoever cannot move loses"
         )
 
