@@ -493,6 +493,11 @@ def empty_region(position, buffer, at):
     return at + 1
 
 
+def over_early(position):
+    over = domineering_outcome(position)[0] or position.free.bit_count() < 6
+    return over, -int(over)
+
+
 def mirrored_rows(position):
     free = sum((position.free >> 8 * row & 255) << 8 * (2 - row) for row in range(3))
     return position._replace(free=free)
@@ -516,6 +521,7 @@ def outcome_class(position):
             "the value must be -1, got 1",
             {"outcome": lambda p: (over := domineering_outcome(p)[0], int(over))},
         ),
+        ("parts", "a game with moves left is not over", {"outcome": over_early}),
         ("parts", "are in another part too", {"parts": doubled_regions}),
         ("parts", "are in no part", {"parts": lowest_region}),
         ("parts", "are in no part", {"parts": every_cell}),
