@@ -551,7 +551,7 @@ def test_root_moves_of_equivalent_positions():
 @pytest.mark.parametrize(
     ("task", "options", "words"),
     [
-        ("solve", {"engine": "mcts"}, "engine must be one of alphabeta, pn, auto, got 'mcts'"),
+        ("solve", {"engine": "mcts"}, "engine must be one of alphabeta, pn, sums, auto, got"),
         ("search", {"engine": "pn"}, "engine must be one of alphabeta, mcts, auto, got 'pn'"),
         (
             "solve",

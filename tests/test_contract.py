@@ -13,7 +13,7 @@ from cutnode.contract import verbs
 from cutnode.contract.dispatch import VERBS
 from cutnode.contract.verbs import bounds, outcome
 
-GROUPS = ("core", "solver", "heuristics", "chance", "symmetry", "tablebase")
+GROUPS = ("core", "solver", "heuristics", "chance", "symmetry", "tablebase", "sums")
 
 
 def example(text, title):

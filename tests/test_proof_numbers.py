@@ -416,7 +416,7 @@ def test_threads_and_small_tables_lose_no_proof(threads, mebibytes):
 
 def test_wrong_input():
     start = load_game("tictactoe").start()
-    with pytest.raises(CutnodeError, match="engine must be one of alphabeta, pn, auto, got 'df'"):
+    with pytest.raises(CutnodeError, match="must be one of alphabeta, pn, sums, auto, got 'df'"):
         solve(start, engine="df")
     with pytest.raises(GameError, match="has chance"):
         solve(load_game("toys.pig", plain=True).start(), engine="pn")

@@ -247,7 +247,7 @@ SOLVER = declared("engine", its=PROOF_OPTIONS["engine"])
 AT_LEAST = declared("at_least", its=PROOF_OPTIONS["at_least"])
 TASK_ENGINE = choice(
     "--engine",
-    "Engine to prove with (not mcts) or to search with (not pn).",
+    "Engine to prove with (not mcts) or to search with (not pn or sums).",
     tuple(dict.fromkeys((*SOLVERS, *SEARCHES))),
 )
 
