@@ -996,8 +996,7 @@ def part_key(position: Any) -> int:
     Called for positions of one part.  Parts with equal keys must have the same value.  Default: the
     same word for all places on the board and for all images by ``PART_IMAGES`` symmetries, if the
     game defines :func:`parts`, ``CELLS`` is a ``Grid`` of at most 64 cells and every ``Bits`` field
-    has bit *i* for cell *i*; otherwise a mix of all fields (see
-    :mod:`cutnode.contract.part_keys`).
+    has bit *i* for cell *i*; otherwise :func:`key` (see :mod:`cutnode.contract.part_keys`).
 
     Example::
 
