@@ -13,8 +13,8 @@ from typing import Any
 
 from cutnode.contract.bits import WORD, Bits, bytes_reversed, highest_index, lowest_index, mix
 from cutnode.contract.cells import Grid
-from cutnode.contract.default_keys import words_of
-from cutnode.contract.dispatch import bind, declared, defines, game_constant
+from cutnode.contract.default_keys import key_of_fields, words_of
+from cutnode.contract.dispatch import constant_of, declared, defines, game_constant
 from cutnode.contract.errors import GameError
 from cutnode.contract.native import in_compiled_code, usable_in_compiled_code
 from cutnode.contract.positions import field_kinds
@@ -30,11 +30,11 @@ MIRRORED_COLUMNS, MIRRORED_ROWS, TURNED = 1, 2, 4
 
 
 def key_of_part(position: Any) -> int:
-    """Return the key of a part by its board, or the key of the position if no board suits."""
+    """Return the key of a part by its board, or the key of its fields if no board suits."""
     cls: Any = type(position)
     shape = _shape(cls)
     if shape is None:
-        return int(bind(cls, "key")(position))
+        return int(key_of_fields(position))
     return int(least_image(words_of(position), *shape))
 
 
@@ -57,13 +57,15 @@ def _shape(cls: Any) -> tuple[int, int, int] | None:
     return grid.width, boards, images
 
 
+has_images = constant_of(lambda cls: _shape(cls) is not None)
+"""Whether parts of a game have a board of which there can be images."""
+
+
 @in_compiled_code(key_of_part)
 def _compiled_key_of_part(position: Any) -> Any:
     shape = _shape(position.instance_class)
     if shape is None:
-        from cutnode.contract.verbs import key  # which imports this module
-
-        return lambda position: key(position)
+        return lambda position: key_of_fields(position)
     columns, boards, images = shape
     return lambda position: least_image(words_of(position), columns, boards, images)
 
