@@ -26,7 +26,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from cutnode.compiler.jit import Position, Words, compiled, kernel, record
-from cutnode.contract.bits import Bits, high_product, mix, popcount
+from cutnode.contract.bits import WORD, Bits, high_product, mix, popcount
 from cutnode.contract.derived import most_moves
 from cutnode.contract.dispatch import game_constant
 from cutnode.contract.positions import pack, unpack, width, words_each
@@ -45,11 +45,13 @@ from cutnode.kernels.forms import (
     is_simple,
     left_count,
     left_option,
+    left_stop,
     moved,
     negative,
     nimber,
     push,
     read_nodes,
+    right_stop,
     simple_added,
     terms,
 )
@@ -95,6 +97,9 @@ FORM_CELLS = 8
 1.22 M and 2.2 s with 7, 1.01 M and 2.7 s with 8, 0.78 M and 4.2 s with 9, 0.58 M and 8.7 s with
 10."""
 
+HALF = (1 << 32) - 1
+"""The lower half of a word."""
+
 KNOWN_PARTS = 1 << 14
 """The parts whose items a thread keeps, by position."""
 
@@ -125,7 +130,7 @@ def sum_dtype(cls: Any) -> np.dtype[Any]:
     """Return the layout of the memory of one searching thread."""
     most = game_constant(cls, "MAX_MOVES", 256)
     plies = game_constant(cls, "MAX_PLIES", 512) + 1
-    room = (plies + 1) * most
+    room = (plies + 1) * (most + MOST_TERMS)
     words = POSITION + words_each(cls)
     fields: list[Any] = [
         ("stop", np.int64),
@@ -197,7 +202,7 @@ def write_counts(mine, theirs, at, memory):
 @compiled
 def count_of(at, memory):
     """Return the mover's number of moves in the item at *at*."""
-    return np.int64(memory.items[at + COUNTS] & Bits((1 << 32) - 1))
+    return np.int64(Bits(memory.items[at + COUNTS]) & Bits(HALF))
 
 
 @compiled
@@ -214,7 +219,7 @@ def negate(example, at, memory, forms):
     memory.items[at + KEY] = memory.items[at + NEGATIVE_KEY]
     memory.items[at + NEGATIVE_KEY] = key
     counts = Bits(memory.items[at + COUNTS])
-    memory.items[at + COUNTS] = counts >> Bits(32) | counts << Bits(32)
+    memory.items[at + COUNTS] = counts >> Bits(32) | (counts & Bits(HALF)) << Bits(32)
     form = form_of(at, memory)
     if form != NO_FORM:
         memory.items[at + FORM] = negative(forms, form)
@@ -430,10 +435,16 @@ def list_moves(example, at, top, memory, forms):
 def sum_outcome(example, first, end, memory, forms):
     """Return 1 if the mover wins a sum, 0 if he loses, and ``NO_FORM`` if a search has to say."""
     words = item_words(example)
-    form = ZERO
+    low, high = 0, 0
     for at in range(first, end, words):
-        if form_of(at, memory) == NO_FORM:
+        form = form_of(at, memory)
+        if form == NO_FORM:
             return NO_FORM
+        low += right_stop(forms, form)
+        high += left_stop(forms, form)
+    # Stops of a sum are between the sums of the stops.
+    if low > 0 or high < 0:
+        return 1 if low > 0 else 0
     total = ZERO
     for at in range(first, end, words):
         form = form_of(at, memory)
@@ -450,7 +461,7 @@ def sum_address(example, first, end, memory):
     """Return the address of a sum in the table."""
     total = Bits(0)
     for at in range(first, end, item_words(example)):
-        total += mix(Bits(memory.items[at + KEY]))
+        total = (total + Bits(mix(Bits(memory.items[at + KEY])))) & Bits(WORD)
     return address_for(total, memory.purpose, 0)
 
 
@@ -463,7 +474,8 @@ def push_children(example, first, end, ply, top, memory, forms, table):
     words = item_words(example)
     count = 0
     limit = most_moves(example)
-    bottom = top + limit
+    room = limit + MOST_TERMS
+    bottom = top + room
     for source in range(first, end, words):
         repeated = False
         for at in range(first, source, words):
@@ -490,6 +502,9 @@ def push_children(example, first, end, ply, top, memory, forms, table):
                 known |= memory.children[slot] == word
             if known:
                 continue
+            if count == room:
+                memory.cut = 1  # no small parts that were met have as many options
+                break
             prepare(table, word)
             slot = top + count
             memory.children[slot] = word

@@ -53,12 +53,11 @@ class SumSolver(ProofNumberSolver):
         memory["plies"] = game_constant(self.cls, "MAX_PLIES", 512)
         memory["cells"] = FORM_CELLS
         memory["purpose"] = self.purpose()
-        words = forms_words(FORM_BYTES)
-        forms = [0] * words if is_plain(self.cls) else np.zeros(words, np.uint64)
+        forms = np.zeros(forms_words(FORM_BYTES), np.uint64)
         lay_out(forms, MOST_TERMS)
-        self.forms[memory] = forms
+        self.forms[memory] = forms.tolist() if is_plain(self.cls) else forms
         if self.values is not None:
-            self.values.lend(memory, forms)
+            self.values.lend(memory, self.forms[memory])
         return memory
 
     def call(self, question: tuple[Any, int, bool], sharing: int, memory: Memory) -> int:
