@@ -543,6 +543,35 @@ def test_broken_sums(found, verb, complaint, rules):
     assert complaint in findings[verb]
 
 
+@pytest.mark.parametrize(
+    ("complaint", "rules"),
+    [
+        ("", {}),
+        ("without draws, but the game defines drawn", {"drawn": lambda p: False}),
+        ("declare VALUE_LIMIT = 1", {"VALUE_LIMIT": 2}),
+        ("does not return the same", {"swapped": lambda p: p._replace(vertical=True)}),
+    ],
+)
+def test_values_without_parts(found, complaint, rules):
+    rules = {"swapped": SUMS["swapped"], **rules}
+    findings = found(toys_domineering, "3x3", games=10, **rules)
+    assert list(findings) == ["swapped"] * bool(complaint)
+    assert complaint in findings.get("swapped", "")
+
+
+def test_moves_after_the_end(found):
+    moves = toys_domineering.moves
+
+    def moves_left(position, buffer, at):
+        end = moves(position, buffer, at)
+        if end == at:
+            buffer[at] = 0
+        return max(end, at + 1)
+
+    findings = found(toys_domineering, "3x3", games=10, swapped=SUMS["swapped"], moves=moves_left)
+    assert "in normal play a game with moves left is not over" in findings["swapped"]
+
+
 @pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 def test_compiled_parts_that_differ(edited):
     wrong = "Bits(((position.pins << Bits(55)) + 2) >> 1)"
