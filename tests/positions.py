@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 from random import Random
 
 from hypothesis import strategies as st
 
-from cutnode import legal_moves, load_game
-from cutnode.contract.notation import notation_of
+from cutnode import PositionError, legal_moves, load_game
+from cutnode.contract.notation import board_of, notation_of
 from cutnode.contract.verbs import (
     NO_MOVE,
     bounds,
@@ -35,6 +36,9 @@ SEARCHED = GAME.parse("52677675164321472411331752454")
 """A position with value 0, proven after about a hundred nodes."""
 LATE = GAME.parse("2252576253462244111563365343671351441")
 """A position with value -1 and five free cells."""
+
+FALL_APART = ("clobber:4x3", "cram:4x3", "kayles:10", "kayles:dawson,12", "nogo:4x3", "toads:4,2,3")
+"""Small games whose positions fall apart."""
 
 VARIANTS = {
     "breakthrough": ("", "6x6", "5x5", "4x4", "2x4", "2x8", "8x4", "3x7", "7x5"),
@@ -168,6 +172,18 @@ def order_scores(position):
         move_text(position, move): order(position, move, play(position, move))
         for move in legal_moves(position)
     }
+
+
+def any_boards(game, count, dice):
+    """Return positions with any contents of the cells that the game accepts, for both players."""
+    start, found = game.start(), []
+    cells = board_of(type(start))
+    while len(found) < count:
+        contents = dice.choices(range(len(cells.contents)), k=len(cells.places))
+        mover = dice.choice([*cells.players]) if cells.players else ""
+        with contextlib.suppress(PositionError):
+            found.append(game.module.from_cells(contents, mover, start))
+    return found
 
 
 def nimber(position):

@@ -8,17 +8,18 @@ from random import Random
 
 import pytest
 import toys
+from positions import FALL_APART, any_boards
 from toys import boxes, duel, isola, kayles, race
 from toys import domineering as toys_domineering
 
-from cutnode import Game, PositionError, game_names, legal_moves, load_game
+from cutnode import Game, game_names, legal_moves, load_game
 from cutnode.compiler.jit import jit_enabled
 from cutnode.conformance import Finding, check, examine
 from cutnode.conformance.minimax import Minimax, UnaffordableError
 from cutnode.conformance.sample import Sample
 from cutnode.conformance.sums import SUMS as SUM_PROPERTIES
 from cutnode.contract.dispatch import runs_plainly
-from cutnode.contract.notation import board_of, contents_of
+from cutnode.contract.notation import contents_of
 from cutnode.games import connect4, tictactoe
 from cutnode.games import kayles as shipped_kayles
 
@@ -556,6 +557,35 @@ def test_broken_sums(found, verb, complaint, rules):
     assert complaint in findings[verb]
 
 
+@pytest.mark.parametrize(
+    ("complaint", "rules"),
+    [
+        ("", {}),
+        ("without draws, but the game defines drawn", {"drawn": lambda p: False}),
+        ("declare VALUE_LIMIT = 1", {"VALUE_LIMIT": 2}),
+        ("does not return the same", {"swapped": lambda p: p._replace(vertical=True)}),
+    ],
+)
+def test_values_without_parts(found, complaint, rules):
+    rules = {"swapped": SUMS["swapped"], **rules}
+    findings = found(toys_domineering, "3x3", games=10, **rules)
+    assert list(findings) == ["swapped"] * bool(complaint)
+    assert complaint in findings.get("swapped", "")
+
+
+def test_moves_after_the_end(found):
+    moves = toys_domineering.moves
+
+    def moves_left(position, buffer, at):
+        end = moves(position, buffer, at)
+        if end == at:
+            buffer[at] = 0
+        return max(end, at + 1)
+
+    findings = found(toys_domineering, "3x3", games=10, swapped=SUMS["swapped"], moves=moves_left)
+    assert "in normal play a game with moves left is not over" in findings["swapped"]
+
+
 @pytest.mark.skipif(not jit_enabled(), reason="nothing is compiled")
 def test_compiled_parts_that_differ(edited):
     wrong = "Bits(((position.pins << Bits(55)) + 2) >> 1)"
@@ -563,21 +593,6 @@ def test_compiled_parts_that_differ(edited):
     assert check(game, games=4, compile=False) == []
     (finding,) = check(game, games=4)
     assert finding.verb == "compiled" and "parts, or their keys" in finding.message
-
-
-FALL_APART = ("clobber:4x3", "cram:4x3", "kayles:10", "kayles:dawson,12", "nogo:4x3", "toads:4,2,3")
-
-
-def any_boards(game, count, dice):
-    """Return positions with any contents of the cells that the game accepts, for both players."""
-    start, found = game.start(), []
-    cells = board_of(type(start))
-    while len(found) < count:
-        contents = dice.choices(range(len(cells.contents)), k=len(cells.places))
-        mover = dice.choice([*cells.players]) if cells.players else ""
-        with contextlib.suppress(PositionError):
-            found.append(game.module.from_cells(contents, mover, start))
-    return found
 
 
 @pytest.mark.parametrize("count", [60, pytest.param(400, marks=pytest.mark.slow)])

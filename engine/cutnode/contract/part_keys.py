@@ -14,7 +14,7 @@ from typing import Any
 from cutnode.contract.bits import WORD, Bits, bytes_reversed, highest_index, lowest_index, mix
 from cutnode.contract.cells import Grid
 from cutnode.contract.default_keys import key_of_fields, words_of
-from cutnode.contract.dispatch import declared, defines, game_constant
+from cutnode.contract.dispatch import constant_of, declared, defines, game_constant
 from cutnode.contract.errors import GameError
 from cutnode.contract.native import in_compiled_code, usable_in_compiled_code
 from cutnode.contract.positions import field_kinds
@@ -49,12 +49,16 @@ def _shape(cls: Any) -> tuple[int, int, int] | None:
     if images not in IMAGES:
         raise GameError(f"PART_IMAGES must be 1, 4 or 8, got {images}")
     grid = declared(cls, "CELLS")
-    boards = sum(1 << at for at, kind in enumerate(field_kinds(cls)) if kind is Bits)
-    if not isinstance(grid, Grid) or grid.width * grid.height > 64 or not boards:
+    if not (defines(cls, "parts") and isinstance(grid, Grid) and issubclass(cls, tuple)):
         return None
-    if not defines(cls, "parts"):
+    boards = sum(1 << at for at, kind in enumerate(field_kinds(cls)) if kind is Bits)
+    if grid.width * grid.height > 64 or not boards:
         return None
     return grid.width, boards, images
+
+
+has_images = constant_of(lambda cls: _shape(cls) is not None)
+"""Whether parts of a game have a board of which there can be images."""
 
 
 @in_compiled_code(key_of_part)

@@ -154,9 +154,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cutnode.contract.bits import Bits
 from cutnode.contract.default_keys import key_of_fields
 from cutnode.contract.dispatch import MAX_VALUE, defines, derived, verb
-from cutnode.contract.part_keys import key_of_part
+from cutnode.contract.part_keys import has_images, key_of_part
 
 NO_MOVE = 65535
 """No move, where the number of a move is expected."""
@@ -996,12 +997,11 @@ def part_key(position: Any) -> int:
     Called for positions of one part.  Parts with equal keys must have the same value.  Default: the
     same word for all places on the board and for all images by ``PART_IMAGES`` symmetries, if the
     game defines :func:`parts`, ``CELLS`` is a ``Grid`` of at most 64 cells and every ``Bits`` field
-    has bit *i* for cell *i*; otherwise a mix of all fields (see
-    :mod:`cutnode.contract.part_keys`).
+    has bit *i* for cell *i*; otherwise :func:`key` (see :mod:`cutnode.contract.part_keys`).
 
     Example::
 
         def part_key(position):
             return Bits(popcount(position.pins))  # a row of pins, only its length matters
     """
-    return key_of_part(position)
+    return key_of_part(position) if has_images(position) else Bits(key(position))
