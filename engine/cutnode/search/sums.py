@@ -53,7 +53,8 @@ class SumSolver(ProofNumberSolver):
         memory["plies"] = game_constant(self.cls, "MAX_PLIES", 512)
         memory["cells"] = FORM_CELLS
         memory["purpose"] = self.purpose()
-        forms = np.zeros(forms_words(FORM_BYTES), np.uint64)
+        room = 0 if self.values is None else self.values.megabytes << 20
+        forms = np.zeros(forms_words(FORM_BYTES + room), np.uint64)
         lay_out(forms, MOST_TERMS)
         self.forms[memory] = forms.tolist() if is_plain(self.cls) else forms
         if self.values is not None:
