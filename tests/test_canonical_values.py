@@ -149,12 +149,13 @@ def test_games_without_values():
         ValueTable(hexapawn.start("3x3"))
 
 
-def test_values_too_large(monkeypatch):
-    from cutnode.search import canonical_values
-
-    monkeypatch.setattr(canonical_values, "FORM_BYTES", 1 << 14)
-    with pytest.raises(CutnodeError, match=r"the value of .* is too large: forms have filled"):
-        value_of(load_game("clobber:4x3", plain=True))
+@compiled_only
+def test_values_too_large():
+    table = ValueTable("clobber:4x5", megabytes=1)
+    with pytest.raises(CutnodeError, match=r"too large: forms have filled their memory of 1 MiB, "):
+        value_of("clobber:4x5", values=table)
+    with pytest.raises(CutnodeError, match="megabytes must be at least 1, got 0"):
+        ValueTable("clobber:4x5", megabytes=0)
 
 
 @compiled_only

@@ -19,7 +19,13 @@ from cutnode.cgt.values import Value, rebuilt
 from cutnode.compiler.memory import Memory
 from cutnode.contract.derived import require_moves
 from cutnode.contract.dispatch import defines, game_constant, game_name, is_plain, value_limit
-from cutnode.contract.errors import CutnodeError, GameError, require_callable, shown
+from cutnode.contract.errors import (
+    CutnodeError,
+    GameError,
+    require_at_least,
+    require_callable,
+    shown,
+)
 from cutnode.contract.messages import contract_violation, position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.stop import MOVES, NODES, PLIES
@@ -37,11 +43,11 @@ UNSUITED = ("chance", "turn", "reversible", "drawn", "settled")
 
 KIND = b"cutnode values\n"
 
-MEANING = ("contract/bits.py", "contract/part_keys.py", "kernels/forms.py")
+MEANING = (
+    *(f"contract/{name}.py" for name in ("bits", "default_keys", "part_keys")),
+    "kernels/forms.py",
+)
 """The engine's modules on which a file of values depends, in addition to the game."""
-
-FORM_BYTES = 64 << 20
-"""The memory of a table for canonical forms."""
 
 
 class UnknownValueError(CutnodeError):
@@ -55,20 +61,25 @@ class UnknownValueError(CutnodeError):
 class ValueTable(Unpickled):
     """The canonical values of parts of a *game*'s positions.
 
-    *game* is a position, or a game or its name, which may have a variant.  Each call of
-    :func:`value_of` that uses the table adds to it, and the next one takes known values from it; so
-    does the solver of sums (:func:`cutnode.solve` with ``values``).  About a million parts are
-    kept, in at most 100 MiB.  :class:`GameError` if the game has no canonical values.
+    *game* is a position, or a game or its name, which may have a variant.  *megabytes* is the
+    memory for canonical forms in MiB, which is touched as it is needed; about a million parts are
+    kept, in 16 MiB more.
+
+    Each call of :func:`value_of` that uses the table adds to it, and the next one takes known
+    values from it; so does the solver of sums (:func:`cutnode.solve` with ``values``).
+    :class:`GameError` if the game has no canonical values.
     """
 
-    def __init__(self, game: Any):
+    def __init__(self, game: Any, megabytes: int = 64):
         cls = class_of(game)
         require_sums(cls)
+        require_at_least(megabytes, 1, "megabytes")
         self.cls: Any = cls
         self.memory = Memory(cls, sum_dtype(cls))
         self.memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
         self.compute = sum_form.specialise(cls)  # compiles before a clock runs
-        self.forms = Forms(FORM_BYTES)
+        self.megabytes = megabytes
+        self.forms = Forms(megabytes << 20)
         self.in_use = threading.Lock()
         """The lock that a call with this table holds: only one at a time."""
 
@@ -133,7 +144,7 @@ class ValueTable(Unpickled):
                 f"no value of {position_text(position)} yet: {reason}, {looked}", reason
             )
         most = (
-            f"forms have filled their memory of {FORM_BYTES >> 20} MiB"
+            f"forms have filled their memory of {self.megabytes} MiB"
             if forms.is_half_full
             else f"a part's has more than {int(forms.words[MOST_TERMS]):,} terms"
         )
@@ -154,16 +165,24 @@ class ValueTable(Unpickled):
         return self.forms.words[self._first : int(self.forms.words[FREE])]
 
     def lend(self, memory: Memory, forms: Any) -> None:
-        """Copy all values to a thread's memory and its empty array of forms, if there is room."""
+        """Copy all values to a thread's memory and its empty array of forms.
+
+        The array must be at least as large as this table's.
+        """
         with self.held():
             self._keep(self._first, [self._nodes(), *self._entries()], memory, forms)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file, which appears only when all of it is written."""
+        about = {
+            **identity(self.cls, MEANING),
+            "megabytes": self.megabytes,
+            "first": self._first,
+        }
         with self.held():
             keys, values = self._entries()
             arrays = {"nodes": self._nodes().copy(), "keys": keys, "values": values}
-        write_arrays(path, KIND, {**identity(self.cls, MEANING), "first": self._first}, arrays)
+        write_arrays(path, KIND, about, arrays)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> ValueTable:
@@ -173,7 +192,7 @@ class ValueTable(Unpickled):
         loaded or has other rules now.
         """
         about, arrays = read_arrays(path, KIND, CutnodeError, map=False)
-        table = ValueTable(class_in(about, path, CutnodeError, MEANING))
+        table = ValueTable(class_in(about, path, CutnodeError, MEANING), about["megabytes"])
         given = [arrays[name] for name in ("nodes", "keys", "values")]
         if is_plain(table.cls):
             given = [array.tolist() for array in given]
