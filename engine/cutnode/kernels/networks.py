@@ -27,13 +27,13 @@ import numpy as np
 
 from cutnode.compiler.jit import Evaluator, Position, Words, kernel
 from cutnode.contract import verbs
-from cutnode.contract.addresses import integer_at, store_integer, word_at
+from cutnode.contract.addresses import integer_at, room_here, store_integer, word_at
 from cutnode.contract.bits import WORD, Bits, lowest_index, popcount, without_lowest
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import GameError
 from cutnode.contract.native import in_compiled_code, usable_in_compiled_code
 from cutnode.contract.positions import unpack, width
-from cutnode.contract.vectors import clip, dot, vectors_at
+from cutnode.contract.vectors import clip, dot, tile_of, vectors_at
 from cutnode.kernels.learned import (
     MOST_STONES,
     NONE,
@@ -211,31 +211,42 @@ def network_score(network: Any, position: Any, slot: int) -> int:
 @in_compiled_code(network_score)
 def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
     shape = network.shape
-    load, store = vectors_at(shape.width)
+    tile = tile_of(shape.width)
+    load, store = vectors_at(tile)
     row = 2 * shape.width
     bias = row * (shape.rows - 1)
     size = slot_bytes(shape)
     sums = size - row * shape.views
     read = _reader(shape)
 
-    def added(total, bits, rows):
+    def listed(bits, rows, end):
+        """Write the addresses of the rows of some bits to *end*; return the end after them."""
         while bits:
-            total = total + load(rows + row * lowest_index(bits))
+            store_integer(end, rows + row * lowest_index(bits))
             bits = without_lowest(bits)
-        return total
+            end += 8
+        return end
 
-    def removed(total, bits, rows):
-        while bits:
-            total = total - load(rows + row * lowest_index(bits))
-            bits = without_lowest(bits)
-        return total
+    def updated(nearest, lacking, more, end, target, weights):
+        """Update a view's sums, store them at *target* unless it is 0, and return their output.
 
-    def weighed(total, weights):
-        active = clip(total, ONE)
-        # The product of a neuron and its weight fits into 16 bits, as the weight has 8.
-        return dot(active * load(weights), active)
+        The addresses from *lacking* on are the rows to subtract, from *more* to *end* to add.
+        """
+        found = 0
+        for at in range(0, row, 2 * tile):
+            total = load(nearest + at)
+            for place in range(lacking, more, 8):
+                total = total - load(integer_at(place) + at)
+            for place in range(more, end, 8):
+                total = total + load(integer_at(place) + at)
+            if target != 0:
+                store(target + at, total)
+            active = clip(total, ONE)
+            # The product of a neuron and its weight fits into 16 bits, as the weight has 8.
+            found += dot(active * load(weights + at), active)
+        return found
 
-    for function in (added, removed, weighed):
+    for function in (listed, updated):
         usable_in_compiled_code(function)
     names = {
         "read": read,
@@ -246,11 +257,9 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
         "integer_at": integer_at,
         "store_integer": store_integer,
         "word_at": word_at,
-        "load": load,
-        "store": store,
-        "added": added,
-        "removed": removed,
-        "weighed": weighed,
+        "room_here": room_here,
+        "listed": listed,
+        "updated": updated,
     }
     now = [f"now{number}" for number in range(shape.words)]
     lines = [
@@ -265,6 +274,7 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
         f"    stage = integer_at(integer_at(at + {8 * STAGES}) + 8 * stones)",
         f"    outputs = integer_at(at + {8 * OUTPUTS}) + {row * shape.views} * stage",
         "    found = 0",
+        f"    changes = room_here({64 * shape.planes})",
     ]
     for view in range(shape.views):
         numbers = range(view * shape.planes, (view + 1) * shape.planes)
@@ -279,13 +289,15 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
             *_nearer("slot", 8 * shape.planes * view, sums + row * view, numbers),
             f"    if alike_before and far > {NEAR}:",
             *_nearer("before", 8 * shape.planes * others, sums + row * others, numbers),
-            "    total = load(nearest)",
-            *(f"    total = removed(total, old{n} & ~now{n}, {place})" for n, place in moved),
-            *(f"    total = added(total, now{n} & ~old{n}, {place})" for n, place in moved),
+            "    more = changes",
+            *(f"    more = listed(old{n} & ~now{n}, {place}, more)" for n, place in moved),
+            "    end = more",
+            *(f"    end = listed(now{n} & ~old{n}, {place}, end)" for n, place in moved),
+            "    target = 0",
             "    if slot != 0:",
             *(f"        store_integer(slot + {8 * n}, now{n})" for n in numbers),
-            f"        store(slot + {sums + row * view}, total)",
-            f"    found += weighed(total, outputs + {row * view})",
+            f"        target = slot + {sums + row * view}",
+            f"    found += updated(nearest, changes, more, end, target, outputs + {row * view})",
         ]
     lines += [
         "    if slot != 0:",
