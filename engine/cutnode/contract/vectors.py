@@ -99,11 +99,10 @@ def vectors_at(width: int) -> tuple[Callable[[int], Any], Callable[[int, Any], N
 def tile_of(width: int) -> int:
     """Return how many of *width* numbers compiled code should handle at a time, a divisor of it.
 
-    They stay in registers, for which 16 of 128 bits suffice.  Processors with 32 registers of 512
-    bits handle all at once.
+    They stay in registers, which with AVX2 hold up to 256.
     """
     features = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
-    return width if "+avx512bw" in features else gcd(width, TILE)
+    return width if "+avx2" in features else gcd(width, TILE)
 
 
 # Compiled: a vector of LLVM

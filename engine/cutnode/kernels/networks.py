@@ -219,6 +219,18 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
     sums = size - row * shape.views
     read = _reader(shape)
 
+    def added(total, bits, rows):
+        while bits:
+            total = total + load(rows + row * lowest_index(bits))
+            bits = without_lowest(bits)
+        return total
+
+    def removed(total, bits, rows):
+        while bits:
+            total = total - load(rows + row * lowest_index(bits))
+            bits = without_lowest(bits)
+        return total
+
     def listed(bits, rows, end):
         """Write the addresses of the rows of some bits to *end*; return the end after them."""
         while bits:
@@ -227,26 +239,20 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
             end += 8
         return end
 
-    def updated(nearest, lacking, more, end, target, weights):
-        """Update a view's sums, store them at *target* unless it is 0, and return their output.
+    def updated(total, begin, fewer, more, end):
+        """Subtract a tile of the rows listed from *fewer* on, and add the rows from *more* on."""
+        for place in range(fewer, more, 8):
+            total = total - load(integer_at(place) + begin)
+        for place in range(more, end, 8):
+            total = total + load(integer_at(place) + begin)
+        return total
 
-        The addresses from *lacking* on are the rows to subtract, from *more* to *end* to add.
-        """
-        found = 0
-        for at in range(0, row, 2 * tile):
-            total = load(nearest + at)
-            for place in range(lacking, more, 8):
-                total = total - load(integer_at(place) + at)
-            for place in range(more, end, 8):
-                total = total + load(integer_at(place) + at)
-            if target != 0:
-                store(target + at, total)
-            active = clip(total, ONE)
-            # The product of a neuron and its weight fits into 16 bits, as the weight has 8.
-            found += dot(active * load(weights + at), active)
-        return found
+    def weighed(total, weights):
+        active = clip(total, ONE)
+        # The product of a neuron and its weight fits into 16 bits, as the weight has 8.
+        return dot(active * load(weights), active)
 
-    for function in (listed, updated):
+    for function in (added, removed, listed, updated, weighed):
         usable_in_compiled_code(function)
     names = {
         "read": read,
@@ -258,8 +264,13 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
         "store_integer": store_integer,
         "word_at": word_at,
         "room_here": room_here,
+        "load": load,
+        "store": store,
+        "added": added,
+        "removed": removed,
         "listed": listed,
         "updated": updated,
+        "weighed": weighed,
     }
     now = [f"now{number}" for number in range(shape.words)]
     lines = [
@@ -274,7 +285,7 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
         f"    stage = integer_at(integer_at(at + {8 * STAGES}) + 8 * stones)",
         f"    outputs = integer_at(at + {8 * OUTPUTS}) + {row * shape.views} * stage",
         "    found = 0",
-        f"    changes = room_here({64 * shape.planes})",
+        *([f"    changes = room_here({64 * shape.planes})"] if tile < shape.width else []),
     ]
     for view in range(shape.views):
         numbers = range(view * shape.planes, (view + 1) * shape.planes)
@@ -289,15 +300,9 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
             *_nearer("slot", 8 * shape.planes * view, sums + row * view, numbers),
             f"    if alike_before and far > {NEAR}:",
             *_nearer("before", 8 * shape.planes * others, sums + row * others, numbers),
-            "    more = changes",
-            *(f"    more = listed(old{n} & ~now{n}, {place}, more)" for n, place in moved),
-            "    end = more",
-            *(f"    end = listed(now{n} & ~old{n}, {place}, end)" for n, place in moved),
-            "    target = 0",
             "    if slot != 0:",
             *(f"        store_integer(slot + {8 * n}, now{n})" for n in numbers),
-            f"        target = slot + {sums + row * view}",
-            f"    found += updated(nearest, changes, more, end, target, outputs + {row * view})",
+            *_sums(moved, shape.width, tile, sums + row * view, row * view),
         ]
     lines += [
         "    if slot != 0:",
@@ -308,6 +313,37 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
     exec("\n".join(lines), names)
     score = usable_in_compiled_code(names["score"], inline=False)
     return lambda network, position, slot: score(network, position, slot)
+
+
+def _sums(
+    moved: list[tuple[int, str]], neurons: int, tile: int, sums: int, outputs: int
+) -> list[str]:
+    """Return lines of code that update the sums of a view from the nearest ones, and weigh them.
+
+    *moved* are the numbers of the view's words and the places of their rows; the sums begin at
+    byte *sums* of the slot, their weights at byte *outputs* of the outputs.  If a *tile* is less
+    than all *neurons*, the rows are listed first.
+    """
+    if tile == neurons:
+        return [
+            "    total = load(nearest)",
+            *(f"    total = removed(total, old{n} & ~now{n}, {place})" for n, place in moved),
+            *(f"    total = added(total, now{n} & ~old{n}, {place})" for n, place in moved),
+            "    if slot != 0:",
+            f"        store(slot + {sums}, total)",
+            f"    found += weighed(total, outputs + {outputs})",
+        ]
+    return [
+        "    more = changes",
+        *(f"    more = listed(old{n} & ~now{n}, {place}, more)" for n, place in moved),
+        "    end = more",
+        *(f"    end = listed(now{n} & ~old{n}, {place}, end)" for n, place in moved),
+        f"    for begin in range(0, {2 * neurons}, {2 * tile}):",
+        "        total = updated(load(nearest + begin), begin, changes, more, end)",
+        "        if slot != 0:",
+        f"            store(slot + {sums} + begin, total)",
+        f"        found += weighed(total, outputs + {outputs} + begin)",
+    ]
 
 
 def _nearer(slot: str, first: int, sums: int, numbers: range) -> list[str]:
