@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from exported import Answers, positions, require_same_rules
+from exported import OTHERS, Answers, positions, require_same_rules
 from marks import LONG, compiled_only
 
 import cutnode
@@ -33,8 +33,6 @@ ROOT = HERE.parent
 TOYS = HERE / "toys"
 GAME = f"{TOYS / 'hexapawn.py'}:3x4"
 LONG_GAME = "connect4"
-OTHERS = ["connect4", "othello", "chess", "breakthrough", "ur", "kalah"]
-OTHERS += [str(TOYS / name) for name in ("pig.py", "quixo.py")]
 PAGE_GAMES = ["connect4", "othello", "breakthrough", "kalah", "chess"]
 STACK_KIB = 1 << 18
 """The stack of Node: proofs of chess go thousands of plies deep."""
