@@ -23,6 +23,17 @@ from cutnode.search.solving import Goal, Resources, Solver
 
 MOST_LINE = 512
 
+SHIPPED = """
+tictactoe connect4 othello chess breakthrough dobutsu ur kalah skirmish draughts hex:5
+morris y mnk qubic oware domineering:4x5 clobber:4x3 cram:4x4 kayles nogo:3x3 toads uniform
+"""
+TOYS = """
+toys.hexapawn:3x4 toys.kayles toys.amazons toys.isola toys.pig toys.quixo
+toys.teeko toys.dots_and_boxes toys.gobblet toys.pursuit toys.race
+"""
+OTHERS = [*SHIPPED.split(), *TOYS.split()]
+"""The games that an export is tested with, in addition to the one of all other tests."""
+
 
 class LimitsOfC(ctypes.Structure):
     _fields_ = [

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 from commands import ROOT
-from exported import PROGRESS, Answers, Exported, positions, require_same_rules
+from exported import OTHERS, PROGRESS, Answers, Exported, positions, require_same_rules
 from marks import LONG, compiled_only
 from nim import nim
 
@@ -29,36 +29,6 @@ pytestmark = [
 ]
 
 GAME = "tictactoe"
-OTHERS = [
-    "toys.hexapawn:3x4",
-    "toys.kayles",
-    "connect4",
-    "othello",
-    "chess",
-    "breakthrough",
-    "dobutsu",
-]
-OTHERS += ["ur", "kalah", "skirmish", "draughts", "hex:5", "morris", "y", "mnk", "qubic", "oware"]
-OTHERS += [
-    "domineering:4x5",
-    "clobber:4x3",
-    "cram:4x4",
-    "kayles",
-    "nogo:3x3",
-    "toads",
-    "uniform",
-    "toys.amazons",
-    "toys.isola",
-    "toys.pig",
-    "toys.quixo",
-]
-OTHERS += [
-    "toys.teeko",
-    "toys.dots_and_boxes",
-    "toys.gobblet",
-    "toys.pursuit",
-    "toys.race",
-]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from exported import Answers, positions, require_same_rules
+from exported import OTHERS, Answers, positions, require_same_rules
 from marks import LONG, compiled_only
 
 import cutnode
@@ -22,7 +22,7 @@ from cutnode.contract.errors import CutnodeError
 from cutnode.export.layout import parts_of
 from cutnode.export.packages import Export, export
 from cutnode.export.page import PageGame, joined, write_files, write_page
-from cutnode.export.shifts import with_pairs
+from cutnode.export.webassembly import with_instructions, with_products
 
 NODE = shutil.which("node")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -33,8 +33,6 @@ ROOT = HERE.parent
 TOYS = HERE / "toys"
 GAME = f"{TOYS / 'hexapawn.py'}:3x4"
 LONG_GAME = "connect4"
-OTHERS = ["connect4", "othello", "chess", "breakthrough", "ur", "kalah"]
-OTHERS += [str(TOYS / name) for name in ("pig.py", "quixo.py")]
 PAGE_GAMES = ["connect4", "othello", "breakthrough", "kalah", "chess"]
 STACK_KIB = 1 << 18
 """The stack of Node: proofs of chess go thousands of plies deep."""
@@ -121,11 +119,49 @@ def test_shifts_of_four_lanes_become_pairs() -> None:
         "  %c = lshr <4 x i64> %b, <i64 2, i64 2, i64 3, i64 4>, !tbaa !1\n"
         "  %d = shl <4 x i64> %c, splat (i64 1)\n"
     )
-    lines = with_pairs(code).splitlines()
-    assert sum("<2 x i64> %shift." in line and "shl" in line for line in lines) == 4
+    lines = with_instructions(code).splitlines()
+    assert sum("<2 x i64> %part." in line and "shl" in line for line in lines) == 4
     assert sum("lshr" in line for line in lines) == 3
     assert lines[-1] == "  %d = shl <4 x i64> %c, splat (i64 1)"
-    assert "<4 x i64> %a, <i64" not in with_pairs(code)
+    assert "<4 x i64> %a, <i64" not in with_instructions(code)
+
+
+def test_bytes_are_reversed_in_a_vector() -> None:
+    code = "  %b.1 = tail call noundef i64 @llvm.bswap.i64(i64 %a), !range !1\n"
+    lines = with_instructions(code).splitlines()
+    assert "i32 7, i32 6, i32 5, i32 4, i32 3, i32 2, i32 1, i32 0, i32 15" in lines[2]
+    assert lines[-1] == "  %b.1 = extractelement <2 x i64> %part.b.1.3, i32 0"
+
+
+def test_sums_of_addresses_do_not_wrap() -> None:
+    code = (
+        "define i64 @f(ptr %p, i32 %i) {\n"
+        "  %1 = getelementptr i8, ptr %p, i32 8\n"
+        "  %2 = getelementptr i8, ptr %p, i32 -8\n"
+        "  %read = getelementptr i64, ptr @table, i32 %i\n"
+        "  %part = getelementptr i64, ptr @table, i32 %i\n"
+        "  %4 = getelementptr i8, ptr %part, i32 %i\n"
+        "  %5 = lshr i32 %i, 3\n"
+        "  %known = getelementptr i64, ptr @table, i32 %5\n"
+        "  %6 = getelementptr i8, ptr %known, i32 %i\n"
+    )
+    marked = [line.split()[0] for line in with_instructions(code).splitlines() if "nuw" in line]
+    assert marked == ["%1", "%read", "%known"]
+
+
+def test_products_are_functions() -> None:
+    code = (
+        "  %1 = mul i128 %a, %b\n"
+        "  %2 = sext <16 x i16> %c to <16 x i32>\n"
+        "  %3 = sext <16 x i16> %d to <16 x i32>\n"
+        "  %4 = mul <16 x i32> %2, %3\n"
+        "  %5 = call i32 @llvm.vector.reduce.add.v16i32(<16 x i32> %4)\n"
+    )
+    text = with_products(code)
+    assert "  %1 = call i128 @product(i128 %a, i128 %b)\n" in text
+    assert "  %5 = call i32 @dot16(<16 x i16> %c, <16 x i16> %d)\n" in text
+    assert text.count("@llvm.wasm.dot(<8 x i16> %x") == 2
+    assert "@llvm.wasm.dot" not in with_products("  %1 = mul i128 %a, %b\n")
 
 
 # The package

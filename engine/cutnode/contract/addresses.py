@@ -142,6 +142,24 @@ def integers_here(typing: Any, count: Any) -> Any:
 
 
 @intrinsic
+def room_here(typing: Any, count: Any) -> Any:
+    """Return, in compiled code, the address of room for *count* integers on the stack.
+
+    *count* is a constant; the room lives until the function returns.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        i64 = ir.IntType(64)
+        with builder.goto_entry_block():
+            room = builder.alloca(ir.ArrayType(i64, count.literal_value))
+        return builder.ptrtoint(room, i64)
+
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    return types.int64(count), generate
+
+
+@intrinsic
 def _store(typing: Any, address: Any, number: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.store(args[1], builder.inttoptr(args[0], ir.IntType(64).as_pointer()))

@@ -151,14 +151,15 @@ def transposed(board: int) -> int:
 @usable_in_compiled_code
 def mirrored(word: int, columns: int, height: int, width: int, image: int) -> int:
     """Return a mirror image of a board in the corner, in rows of *columns* bits."""
-    left, board = Bits(word), Bits(0)
-    while left:
-        cell = lowest_index(left)
-        left &= left - Bits(1)
-        row, column = cell // columns, cell % columns
-        if image & MIRRORED_ROWS:
-            row = height - 1 - row
-        if image & MIRRORED_COLUMNS:
-            column = width - 1 - column
-        board |= Bits(1) << Bits(columns * row + column)
+    board = Bits(word)
+    if image == MIRRORED_ROWS or image == MIRRORED_COLUMNS:
+        row = (Bits(1) << Bits(width)) - Bits(1)
+        board = Bits(0)
+        for y in range(height):
+            line = Bits(word) >> Bits(columns * y) & row
+            board |= line << Bits(columns * (height - 1 - y))
+    if image & MIRRORED_COLUMNS:
+        # A half turn: a board of mirrored rows becomes one of mirrored columns.
+        turned = reversed_rows(Bits(bytes_reversed(board)))
+        board = turned >> Bits(64 - columns * (height - 1) - width)
     return board

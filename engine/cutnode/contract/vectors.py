@@ -23,18 +23,23 @@ import ctypes
 import functools
 import operator
 from collections.abc import Callable
+from math import gcd
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic, models, register_model, typeof_impl
 from numba.np.numpy_support import from_dtype
 
 from cutnode.contract.constants import Constant, pointer, symbol_of
 from cutnode.contract.errors import GameError
 from cutnode.contract.native import in_compiled_code, operators_in_compiled_code
+
+TILE = 64
+"""The numbers that eight registers of 128 bits hold."""
 
 
 class Vectors(Constant):
@@ -89,6 +94,15 @@ def vectors_at(width: int) -> tuple[Callable[[int], Any], Callable[[int, Any], N
     in_compiled_code(load)(lambda address: lambda address: loaded(address))
     in_compiled_code(store)(lambda address, vector: lambda address, vector: _store(address, vector))
     return load, store
+
+
+def tile_of(width: int) -> int:
+    """Return how many of *width* numbers compiled code should handle at a time, a divisor of it.
+
+    They stay in registers, which with AVX2 hold up to 256.
+    """
+    features = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+    return width if "+avx2" in features else gcd(width, TILE)
 
 
 # Compiled: a vector of LLVM

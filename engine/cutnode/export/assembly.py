@@ -21,7 +21,7 @@ from cutnode.contract.constants import array_of, symbol_of
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.host import LOOK, REPORT
 from cutnode.contract.linking import linked
-from cutnode.export.shifts import with_pairs
+from cutnode.export.webassembly import with_instructions, with_products
 from cutnode.kernels.evaluation import EvaluationType
 from cutnode.kernels.learned import LearnedType
 
@@ -97,12 +97,10 @@ def assemble(
     ]
     module = _private(_retargeted(str(module), processor.triple, machine), symbols, machine)
     text, names = _renamed(str(module), prefix)
+    in_webassembly = processor.triple.startswith("wasm")
     parts = [_without_declarations(text)]
-    if processor.triple.startswith("wasm"):
-        parts = [parts[0].replace(" = mul i128 ", " = call i128 @product(i128 "), _PRODUCT]
-        parts[0] = re.sub(
-            r"(= call i128 @product\(i128 [^,]+, )([^,\n]+)$", r"\1i128 \2)", parts[0], flags=re.M
-        )
+    if in_webassembly:
+        parts = [with_products(parts[0])]
     for head, symbol in zip(heads, symbols, strict=True):
         parts.append(head.replace("@KERNEL", f"@{names[symbol]}"))
     for symbol in _constants(text):
@@ -112,8 +110,8 @@ def assemble(
         parts.append(_array_text(f"{prefix}_{name}", array, f"hidden {kind}"))
     whole = llvm.parse_assembly("\n".join(parts))
     _optimise(whole, machine)
-    if processor.triple.startswith("wasm"):
-        whole = llvm.parse_assembly(with_pairs(str(whole)))
+    if in_webassembly:
+        whole = llvm.parse_assembly(with_instructions(str(whole)))
     _require_defined(whole, {f"{prefix}_{name}" for name in (LOOK, REPORT)})
     return bytes(machine.emit_object(whole))
 
@@ -196,39 +194,6 @@ def _array_text(name: str, array: Any, kind: str) -> str:
 
 
 _ESCAPED = [f"\\{byte:02X}" for byte in range(256)]
-
-
-_PRODUCT = """
-; The product of two words.  WebAssembly has no such instruction, and LLVM would call a function for
-; it, even in place of these instructions if it knew the mask.
-define internal i128 @product(i128 %x, i128 %y) alwaysinline {
-  %mask = call i64 asm "", "=r,0"(i64 4294967295)
-  %a = trunc i128 %x to i64
-  %b = trunc i128 %y to i64
-  %a.low = and i64 %a, %mask
-  %b.low = and i64 %b, %mask
-  %a.high = lshr i64 %a, 32
-  %b.high = lshr i64 %b, 32
-  %low.low = mul i64 %a.low, %b.low
-  %low.high = mul i64 %a.low, %b.high
-  %high.low = mul i64 %a.high, %b.low
-  %high.high = mul i64 %a.high, %b.high
-  %carry = lshr i64 %low.low, 32
-  %middle = add i64 %high.low, %carry
-  %middle.low = and i64 %middle, %mask
-  %middle.high = lshr i64 %middle, 32
-  %rest = add i64 %low.high, %middle.low
-  %rest.high = lshr i64 %rest, 32
-  %sum = add i64 %high.high, %middle.high
-  %above = add i64 %sum, %rest.high
-  %below = mul i64 %a, %b
-  %wide.above = zext i64 %above to i128
-  %wide.below = zext i64 %below to i128
-  %shifted = shl i128 %wide.above, 64
-  %all = or i128 %shifted, %wide.below
-  ret i128 %all
-}
-"""
 
 
 # The functions for C

@@ -27,13 +27,13 @@ import numpy as np
 
 from cutnode.compiler.jit import Evaluator, Position, Words, kernel
 from cutnode.contract import verbs
-from cutnode.contract.addresses import integer_at, store_integer, word_at
+from cutnode.contract.addresses import integer_at, room_here, store_integer, word_at
 from cutnode.contract.bits import WORD, Bits, lowest_index, popcount, without_lowest
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import GameError
 from cutnode.contract.native import in_compiled_code, usable_in_compiled_code
 from cutnode.contract.positions import unpack, width
-from cutnode.contract.vectors import clip, dot, vectors_at
+from cutnode.contract.vectors import clip, dot, tile_of, vectors_at
 from cutnode.kernels.learned import (
     MOST_STONES,
     NONE,
@@ -211,7 +211,8 @@ def network_score(network: Any, position: Any, slot: int) -> int:
 @in_compiled_code(network_score)
 def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
     shape = network.shape
-    load, store = vectors_at(shape.width)
+    tile = tile_of(shape.width)
+    load, store = vectors_at(tile)
     row = 2 * shape.width
     bias = row * (shape.rows - 1)
     size = slot_bytes(shape)
@@ -230,12 +231,28 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
             bits = without_lowest(bits)
         return total
 
+    def listed(bits, rows, end):
+        """Write the addresses of the rows of some bits to *end*; return the end after them."""
+        while bits:
+            store_integer(end, rows + row * lowest_index(bits))
+            bits = without_lowest(bits)
+            end += 8
+        return end
+
+    def updated(total, begin, fewer, more, end):
+        """Subtract a tile of the rows listed from *fewer* on, and add the rows from *more* on."""
+        for place in range(fewer, more, 8):
+            total = total - load(integer_at(place) + begin)
+        for place in range(more, end, 8):
+            total = total + load(integer_at(place) + begin)
+        return total
+
     def weighed(total, weights):
         active = clip(total, ONE)
         # The product of a neuron and its weight fits into 16 bits, as the weight has 8.
         return dot(active * load(weights), active)
 
-    for function in (added, removed, weighed):
+    for function in (added, removed, listed, updated, weighed):
         usable_in_compiled_code(function)
     names = {
         "read": read,
@@ -246,10 +263,13 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
         "integer_at": integer_at,
         "store_integer": store_integer,
         "word_at": word_at,
+        "room_here": room_here,
         "load": load,
         "store": store,
         "added": added,
         "removed": removed,
+        "listed": listed,
+        "updated": updated,
         "weighed": weighed,
     }
     now = [f"now{number}" for number in range(shape.words)]
@@ -265,6 +285,7 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
         f"    stage = integer_at(integer_at(at + {8 * STAGES}) + 8 * stones)",
         f"    outputs = integer_at(at + {8 * OUTPUTS}) + {row * shape.views} * stage",
         "    found = 0",
+        *([f"    changes = room_here({64 * shape.planes})"] if tile < shape.width else []),
     ]
     for view in range(shape.views):
         numbers = range(view * shape.planes, (view + 1) * shape.planes)
@@ -279,13 +300,9 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
             *_nearer("slot", 8 * shape.planes * view, sums + row * view, numbers),
             f"    if alike_before and far > {NEAR}:",
             *_nearer("before", 8 * shape.planes * others, sums + row * others, numbers),
-            "    total = load(nearest)",
-            *(f"    total = removed(total, old{n} & ~now{n}, {place})" for n, place in moved),
-            *(f"    total = added(total, now{n} & ~old{n}, {place})" for n, place in moved),
             "    if slot != 0:",
             *(f"        store_integer(slot + {8 * n}, now{n})" for n in numbers),
-            f"        store(slot + {sums + row * view}, total)",
-            f"    found += weighed(total, outputs + {row * view})",
+            *_sums(moved, shape.width, tile, sums + row * view, row * view),
         ]
     lines += [
         "    if slot != 0:",
@@ -296,6 +313,37 @@ def _compiled_score(network: Any, position: Any, slot: Any) -> Any:
     exec("\n".join(lines), names)
     score = usable_in_compiled_code(names["score"], inline=False)
     return lambda network, position, slot: score(network, position, slot)
+
+
+def _sums(
+    moved: list[tuple[int, str]], neurons: int, tile: int, sums: int, outputs: int
+) -> list[str]:
+    """Return lines of code that update the sums of a view from the nearest ones, and weigh them.
+
+    *moved* are the numbers of the view's words and the places of their rows; the sums begin at
+    byte *sums* of the slot, their weights at byte *outputs* of the outputs.  If a *tile* is less
+    than all *neurons*, the rows are listed first.
+    """
+    if tile == neurons:
+        return [
+            "    total = load(nearest)",
+            *(f"    total = removed(total, old{n} & ~now{n}, {place})" for n, place in moved),
+            *(f"    total = added(total, now{n} & ~old{n}, {place})" for n, place in moved),
+            "    if slot != 0:",
+            f"        store(slot + {sums}, total)",
+            f"    found += weighed(total, outputs + {outputs})",
+        ]
+    return [
+        "    more = changes",
+        *(f"    more = listed(old{n} & ~now{n}, {place}, more)" for n, place in moved),
+        "    end = more",
+        *(f"    end = listed(now{n} & ~old{n}, {place}, end)" for n, place in moved),
+        f"    for begin in range(0, {2 * neurons}, {2 * tile}):",
+        "        total = updated(load(nearest + begin), begin, changes, more, end)",
+        "        if slot != 0:",
+        f"            store(slot + {sums} + begin, total)",
+        f"        found += weighed(total, outputs + {outputs} + begin)",
+    ]
 
 
 def _nearer(slot: str, first: int, sums: int, numbers: range) -> list[str]:

@@ -53,7 +53,8 @@ class SumSolver(ProofNumberSolver):
         memory["plies"] = game_constant(self.cls, "MAX_PLIES", 512)
         memory["cells"] = FORM_CELLS
         memory["purpose"] = self.purpose()
-        words = np.zeros(forms_words(FORM_BYTES), np.uint64)
+        room = 0 if self.values is None else self.values.megabytes << 20
+        words = np.zeros(forms_words(FORM_BYTES + room), np.uint64)
         lay_out(words, MOST_TERMS)
         self.forms[memory] = forms = words.tolist() if is_plain(self.cls) else words
         if self.values is not None:

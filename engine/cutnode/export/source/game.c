@@ -53,12 +53,18 @@ static void lay_out(cutnode_engine *engine, uintptr_t start, int64_t table_mib, 
     engine->table = (uint64_t *)take(engine, (uint64_t)engine->table_words * 8);
 }
 
-void cutnode_fill(char *memory, size_t size, const uint64_t *image)
+/* Fill a memory of zeros from its image: runs of equal words. */
+static void fill_zeros(char *memory, const uint64_t *image)
 {
-    memset(memory, 0, size);
     for (; image[1]; image += 3)
         for (uint64_t at = 0; at < image[1]; at++)
             U64(memory, 8 * (image[0] + at)) = image[2];
+}
+
+void cutnode_fill(char *memory, size_t size, const uint64_t *image)
+{
+    memset(memory, 0, size);
+    fill_zeros(memory, image);
 }
 
 /* The most MiB of tables where an address has 32 bits; the rest is for all else. */
@@ -113,16 +119,16 @@ cutnode_engine *cutnode_create(int64_t table_mib, int64_t tree_mib)
 #endif
 #ifdef HAS_SOLVE
     name_fields(engine, engine->solver, AT_SOLVER_STOP, AT_SOLVER_NODE_LIMIT, AT_SOLVER_NODES, 0);
-    cutnode_fill(engine->solver, SOLVER_SIZE, cutnode_solver_image);
+    fill_zeros(engine->solver, cutnode_solver_image);
 #endif
 #ifdef HAS_MATE
     name_fields(engine, engine->mate, AT_MATE_STOP, AT_MATE_NODE_LIMIT, AT_MATE_NODES, 0);
-    cutnode_fill(engine->mate, MATE_SIZE, cutnode_mate_image);
+    fill_zeros(engine->mate, cutnode_mate_image);
 #endif
 #ifdef HAS_PLAYOUTS
     name_fields(engine, engine->tree, AT_TREE_STOP, AT_TREE_NODE_LIMIT, AT_TREE_NODES,
                 AT_TREE_ROLLOUT_PLIES);
-    cutnode_fill(engine->tree, TREE_SIZE, cutnode_tree_image);
+    fill_zeros(engine->tree, cutnode_tree_image);
 #endif
     engine->table[TABLE_COLD] = 1;
     if (cutnode_reset(engine) != CUTNODE_OK) {

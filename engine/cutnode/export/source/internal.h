@@ -120,7 +120,7 @@ void cutnode_read_tree(cutnode_engine *engine);
 int cutnode_ending(const cutnode_engine *engine);
 int64_t cutnode_before(cutnode_engine *engine, uint64_t *path);
 
-/* Fill a memory from its image: runs of equal words. */
+/* Clear a memory, and fill it from its image. */
 void cutnode_fill(char *memory, size_t size, const uint64_t *image);
 
 static inline ply *cutnode_current(cutnode_engine *engine)
