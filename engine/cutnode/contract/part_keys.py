@@ -152,7 +152,7 @@ def transposed(board: int) -> int:
 def mirrored(word: int, columns: int, height: int, width: int, image: int) -> int:
     """Return a mirror image of a board in the corner, in rows of *columns* bits."""
     board = Bits(word)
-    if image == MIRRORED_ROWS or image == MIRRORED_COLUMNS:
+    if 0 < image < MIRRORED_COLUMNS + MIRRORED_ROWS:  # one of the two
         row = (Bits(1) << Bits(width)) - Bits(1)
         board = Bits(0)
         for y in range(height):
