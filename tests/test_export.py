@@ -63,6 +63,12 @@ def test_answers_of_games_are_those_of_python(name, tmp_path):
     compare(game, export(game, tmp_path), 100)
 
 
+@pytest.mark.slow
+def test_code_for_this_processor_answers_the_same(tmp_path):
+    game = cutnode.load_game("breakthrough:4x5")  # with a network and counted bits
+    compare(game, export(game, tmp_path, cpu="native"), 10)
+
+
 def test_moves_are_read_and_written(engine):
     texts = [engine.function("move_text")(move, 0) for move in engine.moves()]
     assert texts[:4] == [b"1", b"2", b"3", b"4"]

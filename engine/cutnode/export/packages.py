@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from cutnode.contract.dispatch import is_plain
 from cutnode.contract.errors import ContractError, CutnodeError, GameError
 from cutnode.contract.loading import Game
+from cutnode.export.assembly import Processor
 from cutnode.export.targets import WEB, Linker, Target, processor_of, target_of
 from cutnode.export.web import write_web_files
 
@@ -104,7 +105,12 @@ def _compile(
         "folder": str(work),
     }
     settings = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    settings |= {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "PYTHONHASHSEED": "0"}
+    # Kernels choose some instructions themselves; for several processors, those that all have.
+    chosen = Processor("", "generic")
+    if cpu == "native" and len(targets) == 1:
+        (chosen,) = processors.values()
+    settings |= {"NUMBA_CPU_NAME": chosen.name, "NUMBA_CPU_FEATURES": chosen.features}
+    settings["PYTHONHASHSEED"] = "0"
     settings["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)
     command = [sys.executable, "-m", "cutnode.export", json.dumps(question)]
     done = subprocess.run(command, env=settings, stderr=subprocess.PIPE, text=True, check=False)
