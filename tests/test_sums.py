@@ -33,7 +33,7 @@ def random_positions(name, count):
 @pytest.mark.parametrize("name", GAMES)
 def test_agrees_with_the_search_of_whole_positions(name):
     table, whole = Table(8), Table(8)
-    for position in random_positions(name, 12):
+    for position in random_positions(name, 6):
         result = solve(position, table=table)
         assert result.engine == "sums"
         assert result.value == solve(position, engine="alphabeta", table=whole).value
