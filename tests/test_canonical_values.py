@@ -101,7 +101,7 @@ def test_boards_of_domineering(count):
 @pytest.mark.parametrize("count", [20, pytest.param(300, marks=LONG)])
 @pytest.mark.parametrize("name", [*FALL_APART, "domineering:4x3"])
 def test_values_say_who_wins(name, count):
-    """Outcomes by value are those of alpha-beta on the whole board."""
+    """Values give the outcomes that alpha-beta finds on the whole board."""
     large = count > 20 and jit_enabled()
     game = load_game(name, plain=not large)
     table = ValueTable(game)

@@ -30,7 +30,7 @@ def test_nimbers_of_pairs(pins):
 @pytest.mark.parametrize("row", ["|||.||", "|.|", "||||.|||", "|||..|||", "||.|||||"])
 @pytest.mark.parametrize("rules", ["", "dawson,"])
 def test_sums_of_rows(row, rules):
-    """Who is to move wins unless the nimbers of the rows cancel."""
+    """The player to move wins unless the nimbers of the rows cancel."""
     values = DAWSON if rules else KAYLES
     sizes = [len(run) for run in row.split(".")]
     total = functools.reduce(int.__xor__, (values[size] for size in sizes))

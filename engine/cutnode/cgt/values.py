@@ -194,7 +194,7 @@ class Value:
 
     @property
     def outcome(self) -> str:
-        """Who wins: ``"L"`` (Left), ``"R"`` (Right), ``"N"`` (the first player), ``"P"`` (the
+        """The winner: ``"L"`` (Left), ``"R"`` (Right), ``"N"`` (the first player), ``"P"`` (the
         second)."""
         zero = Value()
         left, right = not self._at_most(zero), not zero._at_most(self)

@@ -30,7 +30,7 @@ UNSUITABLE = {
     "drawn": "draws",
     "settled": "scores",
 }
-"""What normal play does not have, by the verb that a game with it defines."""
+"""Features that normal play excludes, by the verb that defines them."""
 
 
 # Sums by the verbs alone

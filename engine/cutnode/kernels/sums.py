@@ -10,7 +10,7 @@ Sums are known by the sum of their items' keys, whatever the order of the items 
 part on the board, so a table of sums answers many positions at once.  Items of value 0 are left
 out, pairs G + (-G) cancel, and a part of few cells is replaced by its form, which many parts share.
 
-The numbers, thresholds, threads and stops are those of :mod:`cutnode.kernels.proof_numbers`.
+Numbers, thresholds, threads and stops work as in :mod:`cutnode.kernels.proof_numbers`.
 
 Sources: M. Mueller, "Decomposition search: a combinatorial games approach to game tree search, with
 applications to solving Go endgames" (IJCAI 1999); M. Mueller and Z. Li, "Locally informed global
@@ -215,9 +215,9 @@ def move_item(example, source, to, memory):
 @compiled
 def negate(example, at, memory, forms):
     """Exchange the players' roles in the item at *at*."""
-    key = memory.items[at + KEY]
+    word = memory.items[at + KEY]
     memory.items[at + KEY] = memory.items[at + NEGATIVE_KEY]
-    memory.items[at + NEGATIVE_KEY] = key
+    memory.items[at + NEGATIVE_KEY] = word
     counts = Bits(memory.items[at + COUNTS])
     memory.items[at + COUNTS] = counts >> Bits(32) | (counts & Bits(HALF)) << Bits(32)
     form = form_of(at, memory)

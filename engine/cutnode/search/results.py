@@ -289,7 +289,7 @@ class Result(PositionResult):
     engine: str = field(default="alphabeta", kw_only=True)
     """The engine of the proof: alphabeta, pn or sums."""
     outcome_class: str | None = field(default=None, kw_only=True)
-    """Who wins a game of normal play, from a proof on sums: N the player who begins, P the other,
+    """The winner in normal play, from a proof on sums: N the player who begins, P the other,
     L the player to move here even if the opponent begins, R the opponent whoever begins."""
     nimber: int | None = field(default=None, kw_only=True)
     """The nimber of an impartial position, from a proof on sums."""
