@@ -241,10 +241,11 @@ def prove_one(
     from cutnode.search.tiers import first_proof
     from cutnode.tablebases.tablebase import Tablebase
 
-    if as_text:
-        click.echo(f"{drawn(start)}\n")
     known = Tablebase.of(search.pop("tablebase"), type(start))
     threads, memory = search.pop("threads"), search.pop("memory")
+    options = proof_options(kind, search).of_game(type(start))
+    if as_text:
+        click.echo(f"{drawn(start)}\n")
     solver = GameSolver(type(start), table, threads, tablebase=known, memory=memory)
     clock = Clock(None)
 
@@ -252,7 +253,6 @@ def prove_one(
         nodes, lower, upper = solver.progress()
         return Progress(0, None, lower, upper, (), nodes, clock.elapsed(), table.fill())
 
-    options = proof_options(kind, search).of_game(type(start))
     with live(start, look, told=told):
         if known is None and threads == 1 and not kept:
             first = first_proof(kind, start, options, table)
