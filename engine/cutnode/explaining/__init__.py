@@ -1,0 +1,1 @@
+"""Explanations of positions, reviews of games, and puzzles: verdicts in words, with their lines."""
