@@ -32,7 +32,7 @@ FLOORS = [
     {"cgt"},
     {"search"},
     {"batches", "tree", "playing", "conformance", "adapters"},
-    {"lab", "cluster", "export", "training"},
+    {"lab", "cluster", "export", "training", "explaining"},
     {"service"},
     {"cli"},
 ]

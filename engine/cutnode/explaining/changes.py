@@ -49,7 +49,8 @@ def cell_name(board: Cells, cell: int) -> str:
     if board.row_names and board.column_names and isinstance(board, Grid):
         return f"{board.column_names[column]}{board.row_names[row]}"
     if len(board.column_names) == len(rows[row]):
-        return f"column {board.column_names[column]}, row {row + 1}"
+        row_name = board.row_names[row] if board.row_names else row + 1
+        return f"column {board.column_names[column]}, row {row_name}"
     return f"row {row + 1}, cell {column + 1}"
 
 

@@ -199,15 +199,14 @@ class Explanation(InNotebooks):
 
     def _note_words(self, note: MoveNote, names: phrases.Names) -> str:
         judged = note.judged
-        grade = "best" if note.grade == "best" else f"{note.grade}"
         words = phrases.result_words(self.position, judged, names)
         why = phrases.basis(self.judgement, judged.proven)
         does = "; ".join(note.changes.words)
-        text = f"{note.text} ({grade}) {words} ({why})" + (f". It {does}." if does else ".")
+        text = f"{note.text} ({note.grade}) {words} ({why})" + (f". It {does}." if does else ".")
         if note.refutation is not None:
-            return f"{text} Refutation: {note.refutation}."
+            return phrases.stopped(f"{text} Refutation: {note.refutation}")
         if len(note.line) > 1:
-            return f"{text} Line: {phrases.line_words(self.position, judged.pv)}."
+            return phrases.stopped(f"{text} Line: {phrases.line_words(self.position, judged.pv)}")
         return text
 
     def to_dict(self) -> dict[str, Any]:
@@ -415,20 +414,14 @@ class _Explaining:
         return line
 
     def shown(self, child: Any, line: tuple[int, ...]) -> tuple[int, ...]:
-        """Cut the line of a search where the static evaluation has come to show its result."""
+        """Cut the line of a search where the static evaluation has come to show the loss."""
         mine = moves_again(self.position, child)
-        points = self.judge.judge  # noqa: F841
-        target = None
         for number, move in enumerate(line, 1):
             after = play(child, move)
             mine = mine if moves_again(child, after) else not mine
             child = after
-            if number < 2 or is_over(child):
-                continue
             seen = self.judge.static(child)
-            seen = seen if mine else 1 - seen
-            target = seen
-            if target <= 0.5 - LIMITS[0][0]:
+            if number > 1 and (seen if mine else 1 - seen) <= 0.5 - LIMITS[0][0]:
                 return line[:number]
         return line
 
@@ -488,7 +481,8 @@ class _Explaining:
 
     def threat(self, judgement: Judgement) -> Threat | None:
         """Return what the opponent threatens; None if nothing is found."""
-        if judgement.points == 0 or not judgement.moves:
+        best = judgement.best
+        if judgement.points == 0 or best is None or best.distance == 1:
             return None
         return self.threat_after_pass(judgement) or self.common_reply(judgement)
 

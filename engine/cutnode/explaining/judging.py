@@ -63,7 +63,7 @@ def win_chance(cls: Any, score: float) -> float:
     It is the logistic function of the score in units: the game's ``UNIT``, or 100 in a ``DECISIVE``
     game without one, or a third of the ``VALUE_LIMIT``.
     """
-    usual = ESTIMATE_UNIT if is_decisive(cls) else max(value_limit(cls) // 3, 1)
+    usual = ESTIMATE_UNIT if is_decisive(cls) else max(int(value_limit(cls)) // 3, 1)
     unit = game_constant(cls, "UNIT", usual)
     return 1 / (1 + math.exp(-max(-700.0, min(score / unit, 700.0))))
 

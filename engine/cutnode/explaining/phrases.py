@@ -88,14 +88,13 @@ def result_words(position: Any, judged: JudgedMove, names: Names) -> str:
             return "seems to win by force"
         if judged.points <= 1 - ALMOST:
             return "seems to lose by force"
-        return f"{judged.points:.0%} of the points for {names.subject(names.mover)}"
+        return f"leaves {names.subject(names.mover)} {judged.points:.0%} of the points"
     if judged.points == 0.5:
         return "draws"
     verb = "wins" if judged.points == 1 else "loses"
     if judged.distance is not None:
         return f"{verb} in {counted(judged.distance, 'ply')}"
-    words = description(position, judged.value)
-    return f"{verb}: {words}" if words else verb
+    return with_words(verb, position, judged.value)
 
 
 def verdict(judgement: Judgement, names: Names, ending: str) -> str:
@@ -115,14 +114,24 @@ def verdict(judgement: Judgement, names: Names, ending: str) -> str:
             return f"The chances are about even: {points:.0%} for {mover} ({why})."
         ahead, share = (mover, points) if points > 0.5 else (other, 1 - points)
         return f"{capital(ahead)} is ahead, with {share:.0%} of the points ({why})."
-    words = description(judgement.position, judgement.value)
     if judgement.points == 0.5:
         return f"With best play the game is a draw ({why})."
     winner = mover if judgement.points == 1 else other
     if best is not None and best.proven and best.distance is not None:
         return f"{capital(winner)} wins in {counted(best.distance, 'ply')} ({why})."
     said = f"{capital(winner)} wins with best play"
-    return f"{said}: {words} ({why})." if words else f"{said} ({why})."
+    return f"{with_words(said, judgement.position, judgement.value)} ({why})."
+
+
+def with_words(text: str, position: Any, value: float) -> str:
+    """Add the game's own words for a value, unless they only say who wins."""
+    words = description(position, value)
+    return text if not words or words.endswith(" wins") else f"{text}: {words}"
+
+
+def stopped(text: str) -> str:
+    """Return a sentence with a full stop, unless it ends in an ellipsis."""
+    return text if text.endswith("...") else f"{text}."
 
 
 def keeping(judgement: Judgement) -> str:
@@ -143,9 +152,11 @@ def keeping(judgement: Judgement) -> str:
     unknown = f"; {judgement.open} more are undecided" if judgement.open else ""
     if judgement.only_move:
         return f"The only move that keeps the {kept} is {texts[0]}, of {judgement.legal} (proven)."
-    verb = "keeps" if len(texts) == 1 else "keep"
+    if len(texts) == 1:
+        others = counted(judgement.legal - 1, "other move")
+        return f"{texts[0]} keeps the {kept} (proven); of {others} {judgement.open} are undecided."
     named = f" ({listed(texts)})"
-    return f"{len(texts)} of {judgement.legal} moves {verb} the {kept}{named}, proven{unknown}."
+    return f"{len(texts)} of {judgement.legal} moves keep the {kept}{named}, proven{unknown}."
 
 
 def line_words(position: Any, line: Sequence[int]) -> str:
