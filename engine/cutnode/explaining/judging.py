@@ -20,7 +20,7 @@ from cutnode.contract.dispatch import defines, game_constant, value_limit
 from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.contract.loading import Game
 from cutnode.contract.positions import coerce
-from cutnode.contract.verbs import moves_again, outcome, play
+from cutnode.contract.verbs import chance, moves_again, outcome, play
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.parameters import MOST_MOVES
 from cutnode.kernels.playouts import ESTIMATE_UNIT
@@ -334,6 +334,8 @@ class _Work:
         over, value = outcome(self.position)
         if over or is_over(self.position):
             return self.judgement(value if over else 0, proven=True, legal=0)
+        if self.of.has_chance and chance(self.position):
+            return self.judge_chance()
         legal = legal_moves(self.position)
         exact = self.prove(legal)
         if exact is None or len(self.found) < len(legal):
@@ -347,6 +349,18 @@ class _Work:
         won = best.proven and best.points == 1.0
         every = all(each.proven for each in self.found.values()) and len(self.found) == len(legal)
         return self.judgement(best.value, proven=won or every, legal=len(legal))
+
+    def judge_chance(self) -> Judgement:
+        """Judge a position where chance decides: it has no moves, but an expected value."""
+        options = SearchOptions(history=self.history, **self.share())
+        result = self.of.searcher.run(self.position, options)
+        self.nodes += result.nodes
+        self.reason = result.reason
+        if isinstance(result, MonteCarloResult):
+            self.playouts = result.playouts
+        else:
+            self.depth = result.depth
+        return self.judgement(result.value, proven=False, legal=0)
 
     def judgement(self, value: float, *, proven: bool, legal: int) -> Judgement:
         """Return the findings."""
