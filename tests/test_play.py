@@ -350,7 +350,7 @@ WRITTEN = """[Event "A game"]
 def test_pgn_is_not_for_other_games(tmp_path):
     file = tmp_path / "game.pgn"
     file.write_text("1. e4 e5 *")
-    with pytest.raises(CutnodeError, match=r"it is not a game of connect4, which has no \.pgn files"):
+    with pytest.raises(CutnodeError, match=r"not a game of connect4, which has no \.pgn files"):
         read_record(str(file), "connect4")
 
 

@@ -115,8 +115,7 @@ def _words(moves: Sequence[str], ply: int) -> Iterator[str]:
                 yield f"${MARKS.index(mark) + 1}" if mark in MARKS else mark
             yield from _comment(move.comment)
             for variation in move.variations:
-                first, *others = _words(variation, at)
-                yield from [f"({first}", *others, ")"]
+                yield from f"({' '.join(_words(variation, at))})".split()
             is_numbered = not (move.comment or move.variations)
 
 
@@ -152,22 +151,50 @@ def words_of(text: str) -> list[Ply]:
     return moves
 
 
+class Moves:
+    """The moves of a game while they are read: the line at hand, and the lines that it leaves."""
+
+    def __init__(self) -> None:
+        self.line: list[Ply] = []
+        self.left: list[list[Ply]] = []
+        self.comment = ""
+        """The comment before the first move."""
+
+    def annotate(self, kind: str, text: str) -> None:
+        """Take in a comment, a mark, or the beginning or end of a variation."""
+        if kind == "open":
+            if len(self.left) == MOST_NESTED:
+                raise PositionError(f"variations are nested more than {MOST_NESTED} deep")
+            self.left.append(self.line)
+            self.line = []
+        elif kind == "close":
+            variation, self.line = self.line, self.left.pop()
+            if variation and self.line:
+                self.line[-1].variations.append(variation)
+        elif kind == "comment":
+            said = " ".join(text.strip("{};").split())
+            if self.line:
+                self.line[-1].add_comment(said)
+            elif not self.left:
+                self.comment = "\n".join(filter(None, (self.comment, said)))
+        elif self.line and text != "$":
+            number = int(text[1:]) if kind == "annotation" else 0
+            self.line[-1].add_mark(MARKS[number - 1] if 1 <= number <= len(MARKS) else text)
+
+
 def _first_game(text: str) -> tuple[dict[str, str], list[Ply], str, int]:
     """Return the first game: its tags, its moves, and the comment before them.
 
     The last part of the result says where the text after the game begins.
     """
     tags: dict[str, str] = {}
-    moves: list[Ply] = []
-    lines, before, comment = [moves], 0, ""
-    has_result = is_apart = False
+    found, before, has_result, is_apart = Moves(), 0, False, False
     for token in TOKEN.finditer(text.translate(PRINTED)):
-        kind, word, line = str(token.lastgroup), token[0], lines[-1]
-        nested = len(lines) > 1
+        kind, word = str(token.lastgroup), token[0]
         is_apart = is_apart or bool(re.search(r"\n[ \t]*\n", text[before : token.start()]))
         before = token.end()
         if kind in ("value", "line"):
-            if moves or has_result:
+            if found.line or has_result:
                 break
             tag = _tag(text, token)
             if tags and is_apart and tag.keys() & {"Event", *tags}:
@@ -176,43 +203,36 @@ def _first_game(text: str) -> tuple[dict[str, str], list[Ply], str, int]:
             is_apart = False
         elif kind == "brace":
             raise PositionError(f"the braces of {quoted(text[token.start() :])} do not match")
-        elif kind == "comment":
-            said = " ".join(text[token.start() : token.end()].strip("{};").split())
-            if line:
-                line[-1].add_comment(said)
-            elif not nested:
-                comment = "\n".join(filter(None, (comment, said)))
-        elif kind == "open":
-            if len(lines) > MOST_NESTED:
-                raise PositionError(f"variations are nested more than {MOST_NESTED} deep")
-            lines.append([])
-        elif kind == "close":
-            if not nested:
+        elif kind == "close" and not found.left:
+            raise _unmatched(text)
+        elif kind in ("comment", "annotation", "open", "close") or word in MARKS:
+            found.annotate(kind, text[token.start() : token.end()])
+        elif kind == "number" and not found.left:
+            if found.line and (has_result or is_apart) and re.fullmatch(r"1\s*\.?", word):
                 break
-            lines.pop()
-            if line and lines[-1]:
-                lines[-1][-1].variations.append(line)
-        elif kind == "annotation" or word in MARKS:
-            if line and word != "$":
-                number = int(word[1:]) if kind == "annotation" else 0
-                line[-1].add_mark(MARKS[number - 1] if 1 <= number <= len(MARKS) else word)
-        elif kind == "skipped" or (nested and kind == "result"):
-            continue
-        elif kind == "number":
-            if moves and not nested and (has_result or is_apart) and re.fullmatch(r"1\s*\.?", word):
-                break
-        elif kind == "result":
+        elif kind == "result" and not found.left:
             has_result = True
-        elif kind == "null" and not nested:
-            raise PositionError(f"move {len(moves) + 1}, {quoted(word)}, is no move, but a pass")
-        elif kind != "sign" or not (line or re.fullmatch("[.…]+", word)):
-            line.append(Ply("".join(word.split())))
+        elif kind == "null" and not found.left:
+            number = len(found.line) + 1
+            raise PositionError(f"move {number}, {quoted(word)}, is no move, but a pass")
+        elif _is_in_place_of_a_move(kind, word, found):
+            found.line.append(Ply("".join(word.split())))
             has_result = is_apart = False
     else:
         token = None
-    if len(lines) > 1 or (token is not None and token.lastgroup == "close"):
-        raise PositionError(f"the parentheses of {quoted(' '.join(text.split()))} do not match")
-    return tags, moves, comment, len(text) if token is None else token.start()
+    if found.left:
+        raise _unmatched(text)
+    return tags, found.line, found.comment, len(text) if token is None else token.start()
+
+
+def _is_in_place_of_a_move(kind: str, word: str, found: Moves) -> bool:
+    if kind == "sign":
+        return not (found.left or found.line or re.fullmatch("[.…]+", word))
+    return kind not in ("skipped", "number", "result")
+
+
+def _unmatched(text: str) -> PositionError:
+    return PositionError(f"the parentheses of {quoted(' '.join(text.split()))} do not match")
 
 
 def _tag(text: str, token: re.Match[str]) -> dict[str, str]:

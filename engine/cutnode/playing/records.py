@@ -115,10 +115,10 @@ def own_text(
     value: float | None,
     **about: Any,
 ) -> str:
-    """Return a game in the own format of a game's module; *value* is for side 0, None if it is not over.
+    """Return a game in the own format of a game's module.
 
-    *moves* are texts or :class:`~cutnode.contract.plies.Ply`s; *about* may have ``headers`` and a
-    ``comment``.
+    *value* is for side 0, None if the game is not over; *moves* are texts or
+    :class:`~cutnode.contract.plies.Ply`s; *about* may have ``headers`` and a ``comment``.
     """
     about |= {"players": players, "date": date.today().isoformat(), "value": value}
     return str(module.record_text(start, moves, about))
@@ -186,7 +186,9 @@ def parse_list(text: str, name: str | None) -> Recorded:
             if len(open_lines) > MOST_NESTED:
                 raise CutnodeError(f"variations are nested more than {MOST_NESTED} deep")
             if plies[-1:] in ([], [top]):
-                raise CutnodeError("a variation needs a step before it, to which it is an alternative")
+                raise CutnodeError(
+                    "a variation needs a step before it, to which it is an alternative"
+                )
             open_lines.append([])
         elif line == ")":
             if len(open_lines) == 1:
@@ -200,4 +202,6 @@ def parse_list(text: str, name: str | None) -> Recorded:
     if len(open_lines) > 1:
         raise CutnodeError("a variation is not closed: its parenthesis is missing")
     start = (said[2] or "") if said else ""
-    return Recorded(name or (said[1] if said else ""), start, open_lines[0][1:], headers, top.comment)
+    return Recorded(
+        name or (said[1] if said else ""), start, open_lines[0][1:], headers, top.comment
+    )
