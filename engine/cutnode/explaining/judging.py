@@ -237,6 +237,14 @@ class Judge:
             self._prover = Prover(self.cls, table=16, tablebase=self.tablebase)
         return self._prover
 
+    def prepare(self) -> None:
+        """Compile all searches now, so that no time limit includes it."""
+        if self.solves:
+            self.solver.prepare()
+        self.searcher.prepare()
+        if self.prover is not None:
+            self.prover.prepare()
+
     def static(self, position: Any) -> float:
         """Return the expected points of the player to move by the static evaluation."""
         over, value = outcome(position)
