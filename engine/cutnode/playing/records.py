@@ -24,7 +24,7 @@ A game with a format of its own declares the ending of its files, ``RECORD_SUFFI
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from types import ModuleType
@@ -103,8 +103,33 @@ def write_record(name: str, record: Record, players: tuple[str, str], suffix: st
     if suffix != LIST_SUFFIX:
         value = record.value() if record.ending() else None
         return own_text(load_game(name).module, start, texts, players, value)
-    lines = [f"chance {text}" if isinstance(text, int) else text for text in texts]
-    return "\n".join([f"# moves of {name}, from {position_text(start)}", *lines, ""])
+    plies = [Ply(f"chance {text}" if isinstance(text, int) else text) for text in texts]
+    return list_text(name, start, plies)
+
+
+def list_text(
+    name: str,
+    start: Any,
+    plies: Sequence[Ply],
+    headers: Mapping[str, str] = {},
+    comment: str = "",
+) -> str:
+    """Return a game as a list of moves with their annotations, which :func:`parse_list` reads."""
+    lines = [f"# moves of {name}, from {position_text(start)}"]
+    lines += [f"# {header}: {value}" for header, value in headers.items()]
+    return "\n".join([*lines, *_remarks(comment), *_list_lines(plies), ""])
+
+
+def _list_lines(plies: Sequence[Ply]) -> Iterator[str]:
+    for ply in plies:
+        yield f"{ply} {ply.mark}".strip()
+        yield from _remarks(ply.comment)
+        for variation in ply.variations:
+            yield from ("(", *_list_lines(variation), ")")
+
+
+def _remarks(comment: str) -> list[str]:
+    return [f"# {line}" for line in comment.split("\n") if line.strip()]
 
 
 def own_text(
