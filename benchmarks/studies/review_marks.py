@@ -135,7 +135,8 @@ def report(games: Sequence[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    form = argparse.RawTextHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("file", type=Path)
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--stockfish", default="stockfish")

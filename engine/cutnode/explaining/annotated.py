@@ -12,7 +12,7 @@ from typing import Any
 from cutnode.contract.dispatch import module_of
 from cutnode.contract.plies import MARKS, Ply
 from cutnode.explaining.phrases import MOST_PLIES, capital
-from cutnode.explaining.reviews import ReviewedStep, Review, TurningPoint
+from cutnode.explaining.reviews import Review, ReviewedStep, TurningPoint
 from cutnode.playing.records import LIST_SUFFIX, list_text, own_text
 from cutnode.search.results import line_text
 
@@ -42,7 +42,7 @@ def annotated(review: Review, suffix: str) -> str:
 def _summary(review: Review) -> str:
     """Return the accuracy of both sides, and what it rests on, in a line."""
     known = [side for side in review.sides if side.accuracy is not None]
-    shares = ", ".join(f"{side.accuracy:.1f} % for {side.name}" for side in known)
+    shares = ", ".join(f"{side.accuracy:.1f} % for {side.subject}" for side in known)
     basis = capital(review.basis)
     return f"Accuracy is {shares}. {basis}." if known else f"{basis}."
 
@@ -53,7 +53,7 @@ def _ply(ply: Ply, step: ReviewedStep, turn: TurningPoint | None, review: Review
     marks = [step.mark] * bool(step.mark) + [ONLY_MOVE] * step.only_move + kept
     comments, variations = [], list(ply.variations)
     if step.mark.startswith("?") or turn is not None:
-        comments.append(f"{review.turn_title(turn or TurningPoint(step, None))}.")
+        comments.append(f"{capital(review.change_words(step))}.")
     if turn is not None and turn.explanation is not None:
         comments += turn.explanation.sentences()
     if step.mark.startswith("?") and step.best:
