@@ -31,11 +31,11 @@ def annotated(review: Review, suffix: str) -> str:
     comment = f"{_summary(review)} {given.comment}".strip()
     if suffix == LIST_SUFFIX:
         return list_text(given.name, review.start, plies, given.headers, comment)
-    players = (review.sides[0].name, review.sides[1].name)
+    headers = {"Date": "????.??.??", **given.headers}
     value = None if review.result is None else 2 * review.result - 1
     module: Any = module_of(type(review.start))
     return own_text(
-        module, review.start, plies, players, value, headers=given.headers, comment=comment
+        module, review.start, plies, ("?", "?"), value, headers=headers, comment=comment
     )
 
 
@@ -59,9 +59,5 @@ def _ply(ply: Ply, step: ReviewedStep, turn: TurningPoint | None, review: Review
     if step.mark.startswith("?") and step.best:
         better = line_text(step.position, step.best[:MOST_PLIES])
         variations.insert(0, [Ply(text) for text in better])
-    return Ply(ply, " ".join(marks), " ".join([*comments, ply.comment]).strip(), variations)
-
-
-def suffix_of(review: Review) -> str:
-    """Return the ending of annotated records of a game: of its own format, or ``.txt``."""
-    return getattr(module_of(type(review.start)), "RECORD_SUFFIX", LIST_SUFFIX)
+    text = ply if step.move is None else step.text
+    return Ply(text, " ".join(marks), " ".join([*comments, ply.comment]).strip(), variations)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from cutnode.contract.messages import board, move_text
-from cutnode.explaining.phrases import line_words
+from cutnode.explaining.phrases import capital, line_words
 from cutnode.explaining.reviews import MARKS, Review, ReviewedStep, TurningPoint, share, signed
 from cutnode.lab.page import document, table_html
 
@@ -106,14 +106,12 @@ def _graph(review: Review) -> str:
                 f'cx="{x(step.number)}" cy="{y(points)}" r="{RADIUS}"><title>{said}</title>'
                 f"</circle></a>"
             )
-    said = (
-        f"Expected points of {review.sides[0].subject} after each step. Light area: "
-        f"{review.sides[0].subject}; dark area: {review.sides[1].subject}. {review.basis}."
-    )
+    first, second = (side.subject for side in review.sides)
+    said = f"Expected points of {first} (bright) and {second} (dark) after each step."
     return (
         f'<figure><svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" '
         f'aria-label="Expected points after each step">{"".join(parts)}</svg>'
-        f"<figcaption>{escape(said)}</figcaption></figure>"
+        f"<figcaption>{escape(said)} {escape(capital(review.basis))}.</figcaption></figure>"
     )
 
 
@@ -140,9 +138,10 @@ def _turn(review: Review, turn: TurningPoint) -> str:
 
 
 def _steps(review: Review) -> str:
-    head = ("step", "side", "move", "points after", "change", "remark")
+    head = {"step": "", "side": "text", "move": "text", "points after": "", "change": ""}
+    head |= {"remark": "text"}
     return table_html(
-        "".join(f"<th>{name}</th>" for name in head),
+        "".join(f'<th class="{kind}">{name}</th>' for name, kind in head.items()),
         (_step(review, step) for step in review.steps),
     )
 

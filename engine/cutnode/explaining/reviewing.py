@@ -28,14 +28,13 @@ from cutnode.contract.derived import legal_moves, same_after_chance
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import MOST_SHOWN, chance_text, move_text, position_text
-from cutnode.contract.plies import Ply
 from cutnode.contract.verbs import chance, chance_outcome, outcome, play
 from cutnode.explaining import phrases
 from cutnode.explaining.explanations import WRONG, Explanation, explain
 from cutnode.explaining.judging import LIMITS, Judge, Judgement
 from cutnode.explaining.reviews import MARKS, Review, ReviewedStep, SideSummary, TurningPoint
 from cutnode.kernels.clock import Clock
-from cutnode.playing.records import Recorded
+from cutnode.playing.records import Recorded, ply_of
 from cutnode.search.board import Board, given_position
 from cutnode.search.options import SearchOptions
 from cutnode.search.record import Record, wins_at_once
@@ -123,8 +122,7 @@ def board_of_game(game: Any, moves: Iterable[str | int] | None = None) -> tuple[
 def recorded_of(board: Board) -> Recorded:
     """Return a board's game as a record."""
     record = board.record
-    texts = map(record.step_text, range(len(record.steps)))
-    plies = [Ply(f"chance {text}" if isinstance(text, int) else text) for text in texts]
+    plies = [ply_of(record.step_text(number)) for number in range(len(record.steps))]
     return Recorded(board.game.source, position_text(record.positions[0]), plies)
 
 
@@ -157,9 +155,11 @@ def accuracy_of(lost: float) -> float:
     """Return the accuracy of a move, 0 to 100, by the expected points that it loses, 0 to 1.
 
     The formula is Lichess's (lichess.org/page/accuracy): ``103.1668 * exp(-0.04354 * p) - 3.1669``
-    for a loss of *p* percent, within 0 and 100.
+    for a loss of *p* percent, at least 0.
     """
-    return max(0.0, min(100.0, 103.1668 * math.exp(-0.04354 * 100 * max(0.0, lost)) - 3.1669))
+    if lost <= 0:
+        return 100.0
+    return max(0.0, 103.1668 * math.exp(-0.04354 * 100 * lost) - 3.1669)
 
 
 def volatilities(points: Sequence[float]) -> list[float]:

@@ -23,6 +23,7 @@ A game with a format of its own declares the ending of its files, ``RECORD_SUFFI
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -42,6 +43,9 @@ from cutnode.storage.files import decoded
 
 LIST_SUFFIX = ".txt"
 """The ending of files that hold lists of moves."""
+
+SESSION_SUFFIX = ".json"
+"""The ending of files that hold sessions of ``cutnode play``."""
 
 FIRST_LINE = re.compile(r"#\s*moves of (\S+?)(?:, from (.*))?\s*")
 HEADER = re.compile(r"(\w+): (.+)")
@@ -103,8 +107,7 @@ def write_record(name: str, record: Record, players: tuple[str, str], suffix: st
     if suffix != LIST_SUFFIX:
         value = record.value() if record.ending() else None
         return own_text(load_game(name).module, start, texts, players, value)
-    plies = [Ply(f"chance {text}" if isinstance(text, int) else text) for text in texts]
-    return list_text(name, start, plies)
+    return list_text(name, start, list(map(ply_of, texts)))
 
 
 def list_text(
@@ -162,6 +165,8 @@ def read_record(file: str, name: str | None) -> Recorded:
     try:
         if suffix == LIST_SUFFIX:
             return parse_list(text, name)
+        if suffix == SESSION_SUFFIX:
+            return parse_session(text, name)
         game = name or _games_by_suffix()[suffix]
         module = load_game(game).module
         if getattr(module, "RECORD_SUFFIX", None) != suffix:
@@ -184,6 +189,25 @@ def parse_own(text: str, name: str, module: ModuleType) -> Recorded:
     plies = [move if isinstance(move, Ply) else Ply(move) for move in moves]
     about = rest[0] if rest else {}
     return Recorded(name, start, plies, about.get("headers", {}), about.get("comment", ""))
+
+
+def parse_session(text: str, name: str | None) -> Recorded:
+    """Read the game of a saved session; *name* is the game, or None for the one that it names."""
+    try:
+        data = json.loads(text)
+        saved, start, steps = data["game"], data["start"], data["steps"]
+    except (ValueError, RecursionError, TypeError, KeyError):
+        raise CutnodeError("it is not a saved game of cutnode") from None
+    if not isinstance(start, str) or not isinstance(steps, list):
+        raise CutnodeError("its start must be a text, and its steps a list")
+    if name is not None and saved != name:
+        raise CutnodeError(f"it is a game of {quoted(str(saved))}, not of {quoted(name)}")
+    return Recorded(str(saved), start, list(map(ply_of, steps)))
+
+
+def ply_of(step: Any) -> Ply:
+    """Return a step as a ply: the text of a move, or the index of an outcome of chance."""
+    return Ply(f"chance {step}" if isinstance(step, int) else step)
 
 
 def parse_list(text: str, name: str | None) -> Recorded:
