@@ -27,7 +27,6 @@ from cutnode.contract.dispatch import defines
 from cutnode.contract.verbs import moves_again, outcome, play
 from cutnode.explaining.explanations import WRONG, Explanation, explain
 from cutnode.explaining.judging import Judge, JudgedMove, points_of
-from cutnode.kernels.scores import is_decisive
 from cutnode.search.loops import has_loops
 from cutnode.search.record import Record, is_over
 
@@ -46,15 +45,19 @@ TRUTH_NODES = 400_000
 """The node limit of a second proof."""
 
 
-@lru_cache(maxsize=100_000)
 def truth(position: Any) -> float | None:
     """Return the points of the player to move by a second engine; None if it finds no proof."""
+    return _truth(type(position), position)
+
+
+@lru_cache(maxsize=100_000)
+def _truth(cls: Any, position: Any) -> float | None:
+    """Prove a value; the class is a key, as equal tuples can be positions of two games."""
     over, value = outcome(position)
     if over:
         return points_of(value)
     if is_over(position):
         return 0.5
-    cls = type(position)
     engine = "alphabeta" if defines(cls, "parts") or has_loops(cls) else "pn"
     try:
         result = solve(position, weak=True, engine=engine, nodes=TRUTH_NODES, table=32)
@@ -188,13 +191,16 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--nodes", type=int, default=20_000)
     parser.add_argument("--deeper", type=int, default=20, help="estimates of a game searched again")
-    parser.add_argument("--games", nargs="+", default=[*GAMES, *map(str, sorted(TOYS.glob("*.py")))])
+    parser.add_argument(
+        "--games", nargs="+", default=[*GAMES, *map(str, sorted(TOYS.glob("*.py")))]
+    )
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     each = -(-chosen.count // len(chosen.games))
     claims, grades, done = Claims(), Counter[tuple[str, bool]](), 0
     for name in chosen.games:
-        random, began, before = Random(f"{chosen.seed} {name}"), time.process_time(), len(claims.faults)
+        random, began = Random(f"{chosen.seed} {name}"), time.process_time()
+        before = len(claims.faults)
         boards = random_boards(name, random)
         judge = Judge(next(boards).position, table=16)
         for number in range(min(each, chosen.count - done)):
