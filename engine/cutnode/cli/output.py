@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import cutnode
 
 if TYPE_CHECKING:
+    from cutnode.explaining.explanations import Explanation
     from cutnode.playing.matches import MatchResult
     from cutnode.search.proofs import ForcedWin
     from cutnode.search.results import Line, MonteCarloResult, Result, RootMove, SearchResult
@@ -252,6 +253,34 @@ def _root_move(result: Any, root: RootMove) -> dict[str, Any]:
         "prior": root.prior,
         "bounds": (root.lower, root.upper),
     }
+
+
+def json_of_explanation(result: Explanation, given: str) -> str:
+    """Return the JSON of an explanation; its notes, threat and sentences are details."""
+    position, judgement, data = result.position, result.judgement, result.to_dict()
+    best = judgement.best
+    named = ("verdict", "legal", "keeping", "undecided", "only_move", "threat", "notes", "text")
+    facts = ("value", "proven", "points", "distance", "grade")
+    return json_line(
+        "explain",
+        position,
+        given,
+        value=judgement.value,
+        meaning=data["text"][0],
+        proven=result.proven,
+        distance=data["verdict"]["distance"],
+        line=best.pv if best is not None else (),
+        moves=[
+            _move(position, each.move)
+            | _line(position, each.pv)
+            | {name: about[name] for name in facts}
+            for each, about in zip(judgement.moves, data["moves"], strict=True)
+        ],
+        nodes=result.nodes,
+        seconds=result.seconds,
+        reason=result.reason,
+        details={name: data[name] for name in named},
+    )
 
 
 def json_of_win(result: ForcedWin, given: str) -> str:

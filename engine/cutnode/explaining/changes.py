@@ -80,7 +80,9 @@ def _words(board: Cells, changed: tuple[tuple[int, int, int], ...]) -> list[str]
         by_pair.setdefault(pair, []).append(cell)
     for (old, new), cells in by_pair.items():
         where = _places(board, cells)
-        words.append(f"turns {_many(names[old], len(cells))} into {_many(names[new], len(cells))} ({where})")
+        words.append(
+            f"turns {_many(names[old], len(cells))} into {_many(names[new], len(cells))} ({where})"
+        )
     words += _listed(board, names, left, "removes", "from")
     return words
 
@@ -104,9 +106,7 @@ def _places(board: Cells, cells: list[int]) -> str:
     return ", ".join(cell_name(board, cell) for cell in cells)
 
 
-def _become(
-    board: Cells, names: list[str], changed: tuple[tuple[int, int, int], ...]
-) -> list[str]:
+def _become(board: Cells, names: list[str], changed: tuple[tuple[int, int, int], ...]) -> list[str]:
     """Describe cells that belong to nobody by what they hold afterwards."""
     if len(names) > LONGEST_LEGEND:
         return [f"changes {len(changed)} cells"]

@@ -14,21 +14,18 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from cutnode.contract.derived import legal_moves
-from cutnode.contract.dispatch import defines, game_constant, game_name
-from cutnode.contract.errors import PositionError
+from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.notebook import InNotebooks
 from cutnode.contract.verbs import check, moves_again, play, skip
 from cutnode.explaining import phrases
 from cutnode.explaining.changes import Changes, changes_of
-from cutnode.explaining.judging import LIMITS, Judge, JudgedMove, Judgement, points_of
-from cutnode.kernels.clock import Clock
+from cutnode.explaining.judging import LIMITS, Budget, Judge, JudgedMove, Judgement, points_of
 from cutnode.kernels.parameters import MOST_MOVES
 from cutnode.search.board import given_history, given_position
 from cutnode.search.options import ProofOptions
@@ -100,7 +97,7 @@ class Refutation:
 
 @dataclass(frozen=True, slots=True)
 class Threat:
-    """What the opponent threatens."""
+    """A threat of the opponent."""
 
     move: int
     """The move that the opponent threatens."""
@@ -133,11 +130,11 @@ class MoveNote:
     lost: float
     """The expected points that it gives away."""
     changes: Changes
-    """What it changes on the board."""
+    """The changes that it makes on the board."""
     line: tuple[str, ...]
     """The line of play that it begins, as texts."""
     refutation: Refutation | None
-    """What is wrong with it; None if nothing is."""
+    """The line that shows what is wrong with it; None if nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +144,11 @@ class Explanation(InNotebooks):
     position: Any
     """The position."""
     judgement: Judgement
-    """What is known about all moves."""
+    """The values of all moves, as far as they are known."""
     asked: int | None
     """The move that was asked about; None if none was."""
     threat: Threat | None
-    """What the opponent threatens; None if nothing was found."""
+    """The opponent's threat; None if none was found."""
     notes: tuple[MoveNote, ...]
     """The moves of interest: the best one, the one asked about, and a tempting wrong one."""
     nodes: int
@@ -267,9 +264,10 @@ def explain(
     chosen = None if move is None else game.legal_move(position, move)
     if nodes is None and seconds is None:
         seconds = 2.0
+    budget = Budget(nodes, seconds, stop)
     if judge is None:
         judge = Judge(position, table=table, tablebase=tablebase)
-    return _Explaining(judge, position, history, nodes, seconds, stop).explain(chosen)
+    return _Explaining(judge, position, history, budget).explain(chosen)
 
 
 class _Explaining:
@@ -280,61 +278,36 @@ class _Explaining:
         judge: Judge,
         position: Any,
         history: tuple[Any, ...],
-        nodes: int | None,
-        seconds: float | None,
-        stop: threading.Event | None,
+        budget: Budget,
     ):
         self.judge = judge
         self.position = position
         self.history = history
-        self.most = nodes
-        self.seconds = seconds
-        self.stop = stop
-        self.clock = Clock(seconds)
-        self.nodes = 0
-        self.interrupted = False
-
-    def limits(self, part: float) -> dict[str, Any]:
-        """Return limits: a part of all, or of what is left if that is less."""
-        found: dict[str, Any] = {"stop": self.stop}
-        if self.most is not None:
-            found["nodes"] = max(1, int(min(part * self.most, self.most - self.nodes)))
-        if self.seconds is not None:
-            found["seconds"] = max(1e-3, min(part * self.seconds, self.clock.left()))
-        return found
-
-    @property
-    def ended(self) -> bool:
-        """Whether no more work should be begun."""
-        stopped = self.stop is not None and self.stop.is_set()
-        out = self.most is not None and self.nodes >= self.most
-        late = self.seconds is not None and self.clock.left() <= 0
-        return stopped or out or late or self.interrupted
+        self.budget = budget
 
     def explain(self, asked: int | None) -> Explanation:
         """Explain the position and the move that was asked about."""
         also = () if asked is None else (asked,)
         judgement = self.judge.judge(
-            self.position, history=self.history, also=also, **self.limits(JUDGING_SHARE)
+            self.position, history=self.history, also=also, **self.budget.share(JUDGING_SHARE)
         )
-        self.nodes += judgement.nodes
-        self.interrupted = judgement.reason == "interrupted"
+        self.budget.spend(judgement.nodes, judgement.reason)
         threat = None
         try:
             notes = [self.note(judgement, each) for each in self.interesting(judgement, asked)]
             threat = self.threat(judgement)
         except KeyboardInterrupt:
-            self.interrupted = True
+            self.budget.interrupted = True
             notes = [self.note(judgement, each) for each in self.interesting(judgement, asked)]
-        reason = "interrupted" if self.interrupted else judgement.reason
+        reason = "interrupted" if self.budget.interrupted else judgement.reason
         return Explanation(
             self.position,
             judgement,
             asked,
             threat,
             tuple(notes),
-            self.nodes,
-            self.clock.elapsed(),
+            self.budget.nodes,
+            self.budget.clock.elapsed(),
             reason,
         )
 
@@ -366,7 +339,7 @@ class _Explaining:
         assert judgement.best is not None
         grade = judgement.grade(judged.move)
         refutation = None
-        if grade in WRONG and not self.interrupted:
+        if grade in WRONG and not self.budget.interrupted:
             refutation = self.refutation(judged)
         return MoveNote(
             judged,
@@ -399,17 +372,17 @@ class _Explaining:
         if not judged.proven or judged.distance is not None:
             return line
         prover = self.judge.prover
-        if prover is not None and judged.points == 0 and not self.ended:
+        if prover is not None and judged.points == 0 and not self.budget.ended:
             history = (*self.history, self.position)
-            found = prover.prove(child, QUICK_WIN, history=history, **self.limits(LINE_SHARE))
-            self.nodes += found.nodes
+            found = prover.prove(child, QUICK_WIN, history=history, **self.budget.share(LINE_SHARE))
+            self.budget.spend(found.nodes, found.reason)
             if found.moves is not None and found.reason == "proven":
                 return found.pv
-        if not line and not self.ended:
-            options = ProofOptions(**self.limits(LINE_SHARE))
+        if not line and not self.budget.ended:
+            options = ProofOptions(**self.budget.share(LINE_SHARE))
             result = self.judge.exact(child, options, kind="solve")
             if result is not None:
-                self.nodes += result.nodes
+                self.budget.spend(result.nodes, result.reason)
                 line = result.pv
         return line
 
@@ -428,13 +401,13 @@ class _Explaining:
     def counted(
         self, judged: JudgedMove, child: Any, line: tuple[int, ...]
     ) -> tuple[tuple[Reply, ...], bool]:
-        """Return the plies of a line with the opponent's alternatives, and whether it is complete."""
+        """Return the plies of a line, with alternatives, and whether it ends the game."""
         plies: list[Reply] = []
         mine = moves_again(self.position, child)
         position, counted = child, 0
         for number, move in enumerate(line):
             keeping, legal, as_soon = None, 0, False
-            if not mine and judged.proven and counted < COUNTED_REPLIES and not self.ended:
+            if not mine and judged.proven and counted < COUNTED_REPLIES and not self.budget.ended:
                 counted += 1
                 left = len(line) - number
                 keeping, legal, as_soon = self.alternatives(position, 1 - judged.points, left)
@@ -444,9 +417,7 @@ class _Explaining:
             position = after
         return tuple(plies), is_over(position)
 
-    def alternatives(
-        self, position: Any, points: float, left: int
-    ) -> tuple[int | None, int, bool]:
+    def alternatives(self, position: Any, points: float, left: int) -> tuple[int | None, int, bool]:
         """Return how many moves keep the points, the legal moves, and whether they win as soon.
 
         The line ends after *left* plies.
@@ -454,10 +425,10 @@ class _Explaining:
         legal = legal_moves(position)
         if len(legal) == 1:
             return 1, 1, False
-        options = ProofOptions(weak=True, **self.limits(LINE_SHARE))
+        options = ProofOptions(weak=True, **self.budget.share(LINE_SHARE))
         result = self.judge.exact(position, options)
         if result is not None:
-            self.nodes += result.nodes
+            self.budget.spend(result.nodes, result.reason)
             values = list((result.scores or {}).values())
             if len(values) == len(legal) and None not in values:
                 kept = sum(points_of(value) == points for value in values if value is not None)
@@ -467,11 +438,11 @@ class _Explaining:
             return None, 0, False
         kept = 0
         for move in legal:
-            if self.ended:
+            if self.budget.ended:
                 return None, 0, False
-            limits = self.limits(LINE_SHARE / 2)
+            limits = self.budget.share(LINE_SHARE / 2)
             found = prover.prove(position, within, among=[move], **limits)
-            self.nodes += found.nodes
+            self.budget.spend(found.nodes, found.reason)
             if not found.proven:
                 return None, 0, False
             kept += found.moves is not None
@@ -489,15 +460,15 @@ class _Explaining:
     def threat_after_pass(self, judgement: Judgement) -> Threat | None:
         """Return the best move of the opponent after a pass, if it gains much."""
         cls = type(self.position)
-        if not defines(cls, "skip") or self.ended or defines(cls, "chance"):
+        if not defines(cls, "skip") or self.budget.ended or defines(cls, "chance"):
             return None
         if defines(cls, "check") and check(self.position):
             return None
         allowed, passed = skip(self.position)
         if not allowed or is_over(passed):
             return None
-        found = self.judge.judge(passed, lines=1, **self.limits(2 * LINE_SHARE))
-        self.nodes += found.nodes
+        found = self.judge.judge(passed, lines=1, **self.budget.share(2 * LINE_SHARE))
+        self.budget.spend(found.nodes, found.reason)
         best = found.best
         if best is None or best.points < 1 - judgement.points + LIMITS[1][0]:
             return None

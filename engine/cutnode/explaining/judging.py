@@ -106,7 +106,7 @@ class JudgedMove:
 
 
 class Judgement(NamedTuple):
-    """What is known about all moves of a position."""
+    """The values of all moves of a position, as far as they are known."""
 
     position: Any
     """The position."""
@@ -177,6 +177,45 @@ class Judgement(NamedTuple):
         if len(self.moves) != self.legal or self.legal < 2 or len(self.keeping) != 1:
             return False
         return self.points > 0 and (not self.proven or self.open == 0)
+
+
+class Budget:
+    """The limits of several searches together: *nodes*, *seconds*, and the event *stop*."""
+
+    def __init__(self, nodes: int | None, seconds: float | None, stop: threading.Event | None):
+        checked = SearchOptions(nodes=nodes, seconds=seconds, stop=stop)
+        self.most, self.seconds, self.stop = checked.nodes, checked.seconds, checked.stop
+        self.clock = Clock(self.seconds)
+        self.nodes = 0
+        """The nodes spent."""
+        self.interrupted = False
+        """Whether Ctrl-C ended a search."""
+
+    def share(self, part: float = 1.0) -> dict[str, Any]:
+        """Return the limits of a search: a part of all, or of what is left if that is less."""
+        found: dict[str, Any] = {"stop": self.stop}
+        if self.most is not None:
+            found["nodes"] = max(1, int(min(part * self.most, self.most - self.nodes)))
+        if self.seconds is not None:
+            found["seconds"] = max(1e-3, min(part * self.seconds, self.clock.left()))
+        return found
+
+    def spend(self, nodes: int, reason: str) -> None:
+        """Count the nodes of a search, which ended for this *reason*."""
+        self.nodes += nodes
+        self.interrupted |= reason == "interrupted"
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the event has been set."""
+        return self.stop is not None and is_stopped((self.stop,))
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more work should be begun."""
+        out = self.most is not None and self.nodes >= self.most
+        late = self.seconds is not None and self.clock.left() <= 0
+        return out or late or self.interrupted or self.stopped
 
 
 class Judge:
@@ -285,7 +324,8 @@ class Judge:
             raise GameError(f"this judge is for {Game.of(self.cls).name}, not {position!r}")
         if nodes is None and seconds is None:
             seconds = 1.0
-        work = _Work(self, coerce(position), tuple(history), nodes, seconds, stop)
+        budget = Budget(nodes, seconds, stop)
+        work = _Work(self, coerce(position), tuple(history), budget)
         return work.judge(lines, tuple(also))
 
     def exact(
@@ -310,40 +350,21 @@ class _Work:
         judge: Judge,
         position: Any,
         history: Sequence[Any],
-        nodes: int | None,
-        seconds: float | None,
-        stop: threading.Event | None,
+        budget: Budget,
     ):
         self.of = judge
         self.position = position
         self.history = history
-        self.limit = nodes
-        self.stop = stop
-        self.clock = Clock(seconds)
-        self.seconds = seconds
-        self.nodes = 0
+        self.budget = budget
         self.depth = self.playouts = 0
-        self.reason = "proven"
+        self.reason = ""
+        """Why the last search ended."""
         self.found: dict[int, JudgedMove] = {}
 
-    def share(self, part: float = 1.0) -> dict[str, Any]:
-        """Return limits: a part of all, or of what is left if that is less."""
-        limits: dict[str, Any] = {"stop": self.stop}
-        if self.limit is not None:
-            limits["nodes"] = max(1, int(min(part * self.limit, self.limit - self.nodes)))
-        if self.seconds is not None:
-            limits["seconds"] = max(1e-3, min(part * self.seconds, self.clock.left()))
-        return limits
-
-    def ended(self) -> bool:
-        """Return whether no more work should be begun."""
-        if self.reason in ("stopped", "interrupted"):
-            return True
-        if self.stop is not None and is_stopped((self.stop,)):
-            self.reason = "stopped"
-            return True
-        out = self.limit is not None and self.nodes >= self.limit
-        return out or (self.seconds is not None and self.clock.left() <= 0)
+    def spend(self, nodes: int, reason: str) -> None:
+        """Count the nodes of a search, which ended for this *reason*."""
+        self.budget.spend(nodes, reason)
+        self.reason = reason
 
     def judge(self, lines: int | None, also: tuple[int, ...]) -> Judgement:
         """Judge the moves of the position."""
@@ -368,10 +389,9 @@ class _Work:
 
     def judge_chance(self) -> Judgement:
         """Judge a position where chance decides: it has no moves, but an expected value."""
-        options = SearchOptions(history=self.history, **self.share())
+        options = SearchOptions(history=self.history, **self.budget.share())
         result = self.of.searcher.run(self.position, options)
-        self.nodes += result.nodes
-        self.reason = result.reason
+        self.spend(result.nodes, result.reason)
         if isinstance(result, MonteCarloResult):
             self.playouts = result.playouts
         else:
@@ -384,8 +404,13 @@ class _Work:
         points = points_of(value) if proven else moves[0].points if moves else 0.5
         if not moves and not proven:
             points = win_chance(self.of.cls, value)
-        settled = proven and (not legal or len(moves) == legal and all(m.proven for m in moves))
-        reason = "proven" if settled and self.reason != "interrupted" else self.reason
+        settled = proven and len(moves) == legal and all(each.proven for each in moves)
+        if self.budget.interrupted:
+            reason = "interrupted"
+        elif settled:
+            reason = "proven"
+        else:
+            reason = "stopped" if self.budget.stopped else self.reason
         return Judgement(
             self.position,
             moves,
@@ -395,8 +420,8 @@ class _Work:
             points,
             self.depth,
             self.playouts,
-            self.nodes,
-            self.clock.elapsed(),
+            self.budget.nodes,
+            self.budget.clock.elapsed(),
             reason,
         )
 
@@ -404,12 +429,10 @@ class _Work:
         """Prove the values of as many moves as the share of the limits allows."""
         if not legal:
             return None
-        result = self.of.exact(self.position, ProofOptions(**self.share(PROOF_SHARE)))
+        result = self.of.exact(self.position, ProofOptions(**self.budget.share(PROOF_SHARE)))
         if result is None:
-            self.reason = "node limit" if self.limit is not None else "time limit"
             return None
-        self.nodes += result.nodes
-        self.reason = result.reason
+        self.spend(result.nodes, result.reason)
         for move, value in (result.scores or {}).items():
             if value is not None:
                 pv = result.pv if result.pv[:1] == (move,) else (move,)
@@ -422,29 +445,27 @@ class _Work:
     def estimate(self, legal: list[int], lines: int | None, also: tuple[int, ...]) -> None:
         """Estimate the moves whose values are open."""
         wanted = [move for move in legal if move not in self.found]
-        if self.ended() or not wanted:
+        if not wanted:
             return
         most = len(wanted) if lines is None else min(lines, len(wanted))
         searched = self.search(wanted, most)
         missing = [move for move in also if move in wanted and move not in searched]
         for move in missing:
-            if not self.ended():
+            if not self.budget.ended:
                 self.search([move], 1)
 
     def search(self, moves: list[int], lines: int) -> set[int]:
         """Search the best *lines* of some moves; return the moves that were estimated."""
         searcher = self.of.searcher
-        limits = self.share(1 - PROOF_SHARE if self.nodes else 1 - CHECK_SHARE)
+        limits = self.budget.share(1 - PROOF_SHARE if self.budget.nodes else 1 - CHECK_SHARE)
         options = SearchOptions(moves=moves, lines=lines, history=self.history, **limits)
         result = searcher.run(self.position, options)
-        self.nodes += result.nodes
-        if self.reason not in ("stopped", "interrupted"):
-            self.reason = result.reason
+        self.spend(result.nodes, result.reason)
         if isinstance(result, SearchResult):
             if result.depth == 0 or len(result.lines) < lines:
-                shallow = replace(options, depth=1, nodes=None, seconds=None)
+                shallow = replace(options, depth=1, nodes=None, seconds=None, stop=None)
                 result = searcher.run(self.position, shallow)
-                self.nodes += result.nodes
+                self.budget.spend(result.nodes, result.reason)
             return self.take_lines(result)
         return self.take_playouts(result)
 
@@ -479,7 +500,7 @@ class _Work:
             return
         for judged in sorted(self.found.values(), key=lambda each: each.sort_key):
             distance = None if judged.proven else win_distance(judged.value)
-            if distance is None or distance > 2 * MOST_MOVES or self.ended():
+            if distance is None or distance > 2 * MOST_MOVES or self.budget.ended:
                 continue
             confirmed = self.confirmed(judged, int(distance))
             if confirmed is not None:
@@ -489,7 +510,7 @@ class _Work:
         """Return a move with its win or loss proven; None if no proof was found."""
         prover = self.of.prover
         assert prover is not None
-        limits = self.share(CHECK_SHARE)
+        limits = self.budget.share(CHECK_SHARE)
         child = play(self.position, judged.move)
         over, value = outcome(child)
         if over:
@@ -506,9 +527,7 @@ class _Work:
         if asked[1] < 1:
             return None
         found = prover.prove(asked[0], min(asked[1], MOST_MOVES), **chosen, **limits)
-        self.nodes += found.nodes
-        if found.reason == "interrupted":
-            self.reason = found.reason
+        self.budget.spend(found.nodes, found.reason)
         if found.moves is None:
             return None
         pv = found.pv if won else (judged.move, *found.pv)
@@ -516,9 +535,7 @@ class _Work:
         known = found.reason == "proven"
         plies = 2 * found.moves - 1 + (not won)
         value = 1 if won else -1
-        return JudgedMove(
-            judged.move, value, True, points_of(value), pv, plies if known else None
-        )
+        return JudgedMove(judged.move, value, True, points_of(value), pv, plies if known else None)
 
 
 def require_judged(judgement: Judgement, move: int) -> JudgedMove:

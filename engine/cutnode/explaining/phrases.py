@@ -44,7 +44,9 @@ class Names(NamedTuple):
             sides = board.sides
             player = notation.player(position) if len(sides) == 2 else None
             if player is not None:
-                words = [f"{side} player" if side in ("first", "second") else side for side in sides]
+                words = [
+                    f"{side} player" if side in ("first", "second") else side for side in sides
+                ]
                 return cls(words[player], words[1 - player])
         return cls("player to move", "opponent")
 
@@ -143,7 +145,8 @@ def keeping(judgement: Judgement) -> str:
         return f"There is only one legal move, {texts[0]}."
     if not judgement.proven:
         if judgement.only_move:
-            return f"Of {judgement.legal} moves, only {texts[0]} holds this ({basis(judgement, False)})."
+            why = basis(judgement, False)
+            return f"Of {judgement.legal} moves, only {texts[0]} holds this ({why})."
         return f"About as good: {len(texts)} of {judgement.legal} moves ({listed(texts)})."
     if judgement.points == 0:
         every = "Every move loses" if judgement.open == 0 else "The position is lost"
