@@ -92,9 +92,9 @@ def _graph(review: Review) -> str:
         f'stroke-dasharray="3 3"/>',
         f'<polyline class="points" points="{line}"/>',
     ]
-    for points in (0, 0.5, 1):
-        place = f'x="{LEFT - 6}" y="{y(points) + 4}"'
-        parts.append(f'<text {place} text-anchor="end">{points:.0%}</text>')
+    for level in (0, 0.5, 1):
+        place = f'x="{LEFT - 6}" y="{y(level) + 4}"'
+        parts.append(f'<text {place} text-anchor="end">{level:.0%}</text>')
     for at in range(0, last + 1, max(1, -(-last // 10))):
         parts.append(f'<text x="{x(at)}" y="{HEIGHT - 4}" text-anchor="middle">{at}</text>')
     for step in review.steps:
