@@ -101,6 +101,7 @@ SHAPES = {
     ("search", "tictactoe", "--engine", "mcts", "--playouts", "50"): (".../.../...", None, None),
     ("mate", "tictactoe", "1425", "--proof"): ("xx./oo./...", 1, 1),
     ("explain", "tictactoe", "1425", "6"): ("xx./oo./...", 1, None),
+    ("review", "tictactoe", "5 2"): (".../.../...", None, None),
     ("perft", "tictactoe", "--depth", "2", "--divide"): (".../.../...", None, None),
     ("show", "tictactoe", "14253"): ("xxx/oo./...", -1, 0),
     ("match", "tictactoe", "random", "random", "--pairs", "1"): (".../.../...", None, None),

@@ -13,9 +13,9 @@ For users: :func:`load_game`, :func:`solve`, :func:`analyse`, :func:`solve_many`
 :func:`minimax`, :func:`alphabeta`, :func:`iterate`, :func:`prove_win`, :func:`write_proof`,
 :func:`value_of`, and :class:`Table`; for programs that search repeatedly, :class:`Engine` or
 :class:`MonteCarlo`; for playing, :func:`make_player`, :func:`play_game` and :func:`match`; for
-reasons, :func:`explain`; for drawing search trees, :func:`record_tree` and :func:`to_svg`. For
-authors of games: :mod:`cutnode.contract` describes what a game is; the other names here are for use
-in a game's file.
+reasons, :func:`explain` and :func:`review`; for drawing search trees, :func:`record_tree` and
+:func:`to_svg`. For authors of games: :mod:`cutnode.contract` describes what a game is; the other
+names here are for use in a game's file.
 
 Names are imported when they are first used, so the rules of a game load neither the search nor
 the code that runs it: ``cutnode/__init__.pyi`` lists them.

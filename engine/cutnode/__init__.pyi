@@ -35,6 +35,8 @@ from cutnode.contract.text import quoted as quoted
 from cutnode.contract.verbs import NO_MOVE as NO_MOVE
 from cutnode.explaining.explanations import Explanation as Explanation
 from cutnode.explaining.explanations import explain as explain
+from cutnode.explaining.reviewing import review as review
+from cutnode.explaining.reviews import Review as Review
 from cutnode.kernels.declarations import Parameter as Parameter
 from cutnode.kernels.declarations import Technique as Technique
 from cutnode.kernels.evaluation import Evaluation as Evaluation

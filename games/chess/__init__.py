@@ -40,6 +40,7 @@ from cutnode.contract.bits import bytes_reversed
 from cutnode.contract.constants import Constant
 from cutnode.contract.counting import NOWHERE
 from cutnode.contract.notation import prints_board
+from cutnode.contract.plies import Ply
 from cutnode.games.chess.boards import sides
 from cutnode.games.chess.endings import LAYER_NAMES as LAYER_NAMES
 from cutnode.games.chess.endings import LAYER_SIZES as LAYER_SIZES
@@ -492,19 +493,25 @@ def record_text(start: Position, moves: list[str], about: dict[str, Any]) -> str
     black = start.ply & 1
     tags = {"Date": str(about["date"]).replace("-", ".")}
     tags |= zip(("Black", "White") if black else ("White", "Black"), about["players"], strict=True)
+    tags |= about.get("headers", {})
     value = about["value"]
     if value is not None:
         white = -value if black else value
         tags["Result"] = "1-0" if white > 0 else "0-1" if white < 0 else "1/2-1/2"
+    for name in ("SetUp", "FEN"):
+        tags.pop(name, None)
     if (text := position_text(start)) != USUAL_START:
         tags |= {"SetUp": "1", "FEN": text}
-    return write_pgn(tags, moves, number=start.ply // 2 + 1, black=bool(black))
+    number = start.ply // 2 + 1
+    return write_pgn(
+        tags, moves, number=number, black=bool(black), comment=about.get("comment", "")
+    )
 
 
-def parse_record(text: str) -> tuple[str, list[str]]:
-    """Return the first position of a game in PGN, and its moves."""
-    tags, moves = read_pgn(text)
-    return tags.get("FEN", ""), moves
+def parse_record(text: str) -> tuple[str, list[Ply], dict[str, Any]]:
+    """Return the first position of a game in PGN, its moves, and its tags and first comment."""
+    tags, moves, comment = read_pgn(text)
+    return tags.get("FEN", ""), moves, {"headers": tags, "comment": comment}
 
 
 def set_up(placement: Placement) -> Position:

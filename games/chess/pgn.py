@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cutnode.contract.errors import PositionError
 from cutnode.contract.notes import note
+from cutnode.contract.plies import MARKS, Ply
 from cutnode.contract.text import quoted
 
 __all__ = ["PRINTED", "SPOKEN", "read_pgn", "words_of", "write_pgn"]
@@ -21,6 +22,8 @@ ROSTER = ("Event", "Site", "Date", "Round", "White", "Black", "Result")
 
 LINE = 79
 MOST_CHARACTERS = 1_000_000
+MOST_NESTED = 32
+"""The most variations around a move."""
 
 NAME = r"[\w+#=:-]+"
 PRINTED = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟\u2010\u2011\u2013\u2014\u2212\u00d7", "KQRBNPKQRBNP-----x")
@@ -34,7 +37,9 @@ SPOKEN = (
 
 TOKEN = re.compile(
     rf"""
-    (?P<skipped> \{{[^}}]*\}} | ;[^\n]* | ^%[^\n]* | \$[0-9]* )
+    (?P<skipped> ^%[^\n]* )
+    | (?P<comment> \{{[^}}]*\}} | ;[^\n]* )
+    | (?P<annotation> \$[0-9]* )
     | \[\s* (?P<name>{NAME}) \s*"(?P<value>(?:[^"\\]|\\.)*)"\s* \]
     | ^[ \t]*\[ (?P<line>[^\n]*)
     | (?P<open> \( )
@@ -68,6 +73,9 @@ TOKEN = re.compile(
 OTHER_TAG = re.compile(rf'\s*({NAME})\s*"(.*)"\s*\]\s*', re.DOTALL)
 """The rest of a line with a tag whose value has unescaped quotes or backslashes."""
 
+BRACES = str.maketrans("{}", "()")
+"""Signs for the braces of a comment, which would end it."""
+
 OWN_NAMES = {"fen": "FEN", "variant": "Variant"}
 """The tags that matter, in any mix of capital and small letters."""
 
@@ -78,34 +86,51 @@ OWN_VARIANTS = (
 """The games that the tag Variant may name, in small letters and digits only."""
 
 
-def write_pgn(tags: Mapping[str, str], moves: Sequence[str], *, number: int, black: bool) -> str:
+def write_pgn(
+    tags: Mapping[str, str], moves: Sequence[str], *, number: int, black: bool, comment: str = ""
+) -> str:
     """Return a game as text: *tags*, and the moves in short algebraic notation.
 
-    *number* is the number of the first move, and *black* says whether it is black's.
+    Moves may be :class:`~cutnode.contract.plies.Ply`s, whose annotations are written too.  *number*
+    is the number of the first move, *black* says whether it is black's, and *comment* precedes it.
     """
     tags = {"Result": "*"} | dict(tags)
     names = [*ROSTER, *(name for name in tags if name not in ROSTER)]
     lines = [f'[{name} "{_escaped(tags.get(name, "?"))}"]' for name in names]
-    words = []
-    for ply, move in enumerate(moves, start=2 * number + black):
-        if ply % 2 == 0:
-            words.append(f"{ply // 2}.")
-        elif not words:
-            words.append(f"{ply // 2}...")
-        words.append(move)
-    words.append(tags["Result"])
+    words = [*_comment(comment), *_words(moves, 2 * number + black), tags["Result"]]
     text = textwrap.fill(" ".join(words), LINE, break_long_words=False, break_on_hyphens=False)
     return "\n".join([*lines, "", text, ""])
 
 
-def read_pgn(text: str) -> tuple[dict[str, str], list[str]]:
-    """Return the tags and the moves of the first game of a text.
+def _words(moves: Sequence[str], ply: int) -> Iterator[str]:
+    """Yield the words of a line whose first move is *ply*, twice its number and 1 if black's."""
+    is_numbered = False
+    for at, move in enumerate(moves, ply):
+        if at % 2 == 0 or not is_numbered:
+            yield f"{at // 2}." + ".." * (at % 2)
+        yield move
+        is_numbered = True
+        if isinstance(move, Ply):
+            for mark in move.mark.split():
+                yield f"${MARKS.index(mark) + 1}" if mark in MARKS else mark
+            yield from _comment(move.comment)
+            for variation in move.variations:
+                yield from f"({' '.join(_words(variation, at))})".split()
+            is_numbered = not (move.comment or move.variations)
 
-    Comments, variations, annotations and Informant signs are skipped; a note says if another game
-    follows.  :class:`PositionError` if there is no game.
+
+def _comment(text: str) -> list[str]:
+    return [f"{{{' '.join(text.translate(BRACES).split())}}}"] if text else []
+
+
+def read_pgn(text: str) -> tuple[dict[str, str], list[Ply], str]:
+    """Return the tags and the moves of the first game of a text, and the comment before the moves.
+
+    Comments, variations and annotations stay with their moves; Informant signs are skipped.  A note
+    says if another game follows.  :class:`PositionError` if there is no game.
     """
     said = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").rstrip("\0\x1a")
-    tags, moves, end = _first_game(said[:MOST_CHARACTERS])
+    tags, moves, comment, end = _first_game(said[:MOST_CHARACTERS])
     if end == MOST_CHARACTERS < len(said):
         raise PositionError(f"a record of a game is longer than {MOST_CHARACTERS:,} characters")
     if end < len(said):
@@ -115,28 +140,61 @@ def read_pgn(text: str) -> tuple[dict[str, str], list[str]]:
     variant = tags.get("Variant", "")
     if re.sub("[^a-z0-9]", "", variant.lower()) not in OWN_VARIANTS:
         raise PositionError(f"the game is of the variant {quoted(variant)}, not chess")
-    return tags, moves
+    return tags, moves, comment
 
 
-def words_of(text: str) -> list[str]:
+def words_of(text: str) -> list[Ply]:
     """Return the moves of a line such as ``1. e4 e5 2. Nf3``, and any words not understood."""
-    tags, moves, end = _first_game(text)
+    tags, moves, _, end = _first_game(text)
     if tags or end < len(text):
         raise PositionError(f"{quoted(text)} is not one line of moves")
     return moves
 
 
-def _first_game(text: str) -> tuple[dict[str, str], list[str], int]:
-    """Return the tags and the moves of the first game, and where the text after it begins."""
+class Moves:
+    """The moves of a game while they are read: the line at hand, and the lines that it leaves."""
+
+    def __init__(self) -> None:
+        self.line: list[Ply] = []
+        self.left: list[list[Ply]] = []
+        self.comment = ""
+        """The comment before the first move."""
+
+    def annotate(self, kind: str, text: str) -> None:
+        """Take in a comment, a mark, or the beginning or end of a variation."""
+        if kind == "open":
+            if len(self.left) == MOST_NESTED:
+                raise PositionError(f"variations are nested more than {MOST_NESTED} deep")
+            self.left.append(self.line)
+            self.line = []
+        elif kind == "close":
+            variation, self.line = self.line, self.left.pop()
+            if variation and self.line:
+                self.line[-1].variations.append(variation)
+        elif kind == "comment":
+            said = " ".join(text.strip("{};").split())
+            if self.line:
+                self.line[-1].add_comment(said)
+            elif not self.left:
+                self.comment = "\n".join(filter(None, (self.comment, said)))
+        elif self.line and text != "$":
+            number = int(text[1:]) if kind == "annotation" else 0
+            self.line[-1].add_mark(MARKS[number - 1] if 1 <= number <= len(MARKS) else text)
+
+
+def _first_game(text: str) -> tuple[dict[str, str], list[Ply], str, int]:
+    """Return the first game: its tags, its moves, and the comment before them.
+
+    The last part of the result says where the text after the game begins.
+    """
     tags: dict[str, str] = {}
-    moves: list[str] = []
-    depth, before, has_result, is_apart = 0, 0, False, False
+    found, before, has_result, is_apart = Moves(), 0, False, False
     for token in TOKEN.finditer(text.translate(PRINTED)):
         kind, word = str(token.lastgroup), token[0]
         is_apart = is_apart or bool(re.search(r"\n[ \t]*\n", text[before : token.start()]))
         before = token.end()
         if kind in ("value", "line"):
-            if moves or has_result:
+            if found.line or has_result:
                 break
             tag = _tag(text, token)
             if tags and is_apart and tag.keys() & {"Event", *tags}:
@@ -145,27 +203,36 @@ def _first_game(text: str) -> tuple[dict[str, str], list[str], int]:
             is_apart = False
         elif kind == "brace":
             raise PositionError(f"the braces of {quoted(text[token.start() :])} do not match")
-        elif kind in ("open", "close"):
-            depth += 1 if kind == "open" else -1
-            if depth < 0:
+        elif kind == "close" and not found.left:
+            raise _unmatched(text)
+        elif kind in ("comment", "annotation", "open", "close") or word in MARKS:
+            found.annotate(kind, text[token.start() : token.end()])
+        elif kind == "number" and not found.left:
+            if found.line and (has_result or is_apart) and re.fullmatch(r"1\s*\.?", word):
                 break
-        elif depth or kind == "skipped":
-            continue
-        elif kind == "number":
-            if moves and (has_result or is_apart) and re.fullmatch(r"1\s*\.?", word):
-                break
-        elif kind == "result":
+        elif kind == "result" and not found.left:
             has_result = True
-        elif kind == "null":
-            raise PositionError(f"move {len(moves) + 1}, {quoted(word)}, is no move, but a pass")
-        elif kind != "sign" or not (moves or re.fullmatch("[.…]+", word)):
-            moves.append("".join(word.split()))
+        elif kind == "null" and not found.left:
+            number = len(found.line) + 1
+            raise PositionError(f"move {number}, {quoted(word)}, is no move, but a pass")
+        elif _is_in_place_of_a_move(kind, word, found):
+            found.line.append(Ply("".join(word.split())))
             has_result = is_apart = False
     else:
         token = None
-    if depth:
-        raise PositionError(f"the parentheses of {quoted(' '.join(text.split()))} do not match")
-    return tags, moves, len(text) if token is None else token.start()
+    if found.left:
+        raise _unmatched(text)
+    return tags, found.line, found.comment, len(text) if token is None else token.start()
+
+
+def _is_in_place_of_a_move(kind: str, word: str, found: Moves) -> bool:
+    if kind == "sign":
+        return not (found.left or found.line or re.fullmatch("[.…]+", word))
+    return kind not in ("skipped", "number", "result")
+
+
+def _unmatched(text: str) -> PositionError:
+    return PositionError(f"the parentheses of {quoted(' '.join(text.split()))} do not match")
 
 
 def _tag(text: str, token: re.Match[str]) -> dict[str, str]:

@@ -48,9 +48,8 @@ MODULES = {
 OWN_COMMANDS = {
     **{command: module for module, commands in MODULES.items() for command in commands},
     **{name: name for name in ("batch", "book", "cluster", "lab", "match", "mate", "play")},
-    **{
-        name: name for name in ("explain", "export", "search", "tablebase", "train", "tree", "warm")
-    },
+    **{name: name for name in ("explain", "export", "review", "search", "tablebase", "train")},
+    **{name: name for name in ("tree", "warm")},
 }
 """The module of each command of this package."""
 

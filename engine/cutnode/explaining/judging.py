@@ -57,14 +57,22 @@ LIMITS = ((0.15, "blunder"), (0.10, "mistake"), (0.05, "inaccuracy"))
 written as differences of winning chances from -1 to 1 (0.3, 0.2, 0.1)."""
 
 
+SPREAD = 2.5
+"""The units of the game's estimates whose logistic function is the expected points.  Lichess's
+formula for chess has 2.7 pawns of Stockfish, from games of people."""
+
+
 def win_chance(cls: Any, score: float) -> float:
     """Return the expected points of the mover, 0 to 1, by an estimate on the game's scale.
 
-    It is the logistic function of the score in units: the game's ``UNIT``, or 100 in a ``DECISIVE``
-    game without one, or a third of the ``VALUE_LIMIT``.
+    It is the logistic function of the score in units of ``SPREAD * UNIT``, where ``UNIT`` is 100 in
+    a ``DECISIVE`` game without one.  In other games it is that of the score in units of ``UNIT``,
+    or, without one, the share of the way from ``-VALUE_LIMIT`` to ``VALUE_LIMIT``.
     """
-    usual = ESTIMATE_UNIT if is_decisive(cls) else max(int(value_limit(cls)) // 3, 1)
-    unit = game_constant(cls, "UNIT", usual)
+    if is_decisive(cls):
+        unit = SPREAD * game_constant(cls, "UNIT", ESTIMATE_UNIT)
+    elif not (unit := game_constant(cls, "UNIT", 0)):
+        return max(0.0, min(1.0, 0.5 + score / value_limit(cls) / 2))
     return 1 / (1 + math.exp(-max(-700.0, min(score / unit, 700.0))))
 
 
@@ -275,6 +283,14 @@ class Judge:
         if self._prover is None:
             self._prover = Prover(self.cls, table=16, tablebase=self.tablebase)
         return self._prover
+
+    def prepare(self) -> None:
+        """Compile all searches now, so that no time limit includes it."""
+        if self.solves:
+            self.solver.prepare()
+        self.searcher.prepare()
+        if self.prover is not None:
+            self.prover.prepare()
 
     def static(self, position: Any) -> float:
         """Return the expected points of the player to move by the static evaluation."""

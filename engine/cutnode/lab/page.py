@@ -12,7 +12,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -60,12 +60,16 @@ a { color: #0a5a94; }
 
 def page(study: Study, draw: Draw | None) -> str:
     """Return the page of a study: its plot, table, settings, samples and machine."""
-    title = heading(study)
+    return document(heading(study), _body(study, draw))
+
+
+def document(title: str, body: str, css: str = "") -> str:
+    """Return a page with a heading, in the style of all pages; *css* adds to it."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{CSS}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{_body(study, draw)}\n</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>{CSS}{css}</style>\n</head>\n<body>\n"
+        f"<h1>{escape(title)}</h1>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -122,7 +126,7 @@ def _table(study: Study) -> str:
         "".join(_cell("td", _text(study, row, column), column.form) for column in columns)
         for row in study.rows
     )
-    return _rows(head, rows)
+    return table_html(head, rows)
 
 
 def _text(study: Study, row: dict[str, Any], column: Column) -> str:
@@ -137,7 +141,8 @@ def _cell(tag: str, html: str, form: str) -> str:
     return f"<{tag}>{html}</{tag}>" if form else f'<{tag} class="text">{html}</{tag}>'
 
 
-def _rows(head: str, rows: Any) -> str:
+def table_html(head: str, rows: Iterable[str]) -> str:
+    """Return a table by the cells of its head and of its rows."""
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
     return (
         f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n'
@@ -177,7 +182,7 @@ def _samples(study: Study) -> str:
     some = f" (first {len(shown):,} shown)" if count > len(shown) else ""
     return (
         f"<details><summary>{count:,} samples, one per position and row{some}</summary>\n"
-        f"{_rows(head, rows)}\n</details>"
+        f"{table_html(head, rows)}\n</details>"
     )
 
 

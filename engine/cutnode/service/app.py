@@ -18,7 +18,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 import cutnode
 from cutnode.playing.levels import LEVELS
-from cutnode.service import questions, views
+from cutnode.service import questions, records, views
 from cutnode.service.failures import (
     MEANINGS,
     Failure,
@@ -43,10 +43,14 @@ from cutnode.service.models import (
     GameView,
     Health,
     LevelRequest,
+    LimitsView,
     Moved,
+    OwnRecord,
     PerftRequest,
     PositionRequest,
     PositionView,
+    RecordRequest,
+    RecordView,
     Request,
     Searched,
     SearchRequest,
@@ -163,7 +167,17 @@ def _add_games(app: FastAPI, service: Service) -> None:
         for name in registry.names():
             with contextlib.suppress(Failure):  # the file of a game is damaged
                 views.append(registry.view(name))
-        return Games(games=views, levels=list(LEVELS), compiled=service.pool.code.names())
+        settings = service.settings
+        limits = LimitsView(
+            depth=None,
+            playouts=None,
+            nodes=settings.nodes,
+            seconds=settings.seconds,
+            table=settings.table,
+            threads=settings.threads,
+        )
+        compiled = service.pool.code.names()
+        return Games(games=views, levels=list(LEVELS), compiled=compiled, limits=limits)
 
     @app.get("/games/{game}", tags=["games"], responses=responses(404, 422, 500))
     def show_game(game: GameName) -> GameView:
@@ -188,6 +202,18 @@ def _add_games(app: FastAPI, service: Service) -> None:
         """Position of a board given cell by cell."""
         with as_failures():
             return views.set_up(registry, game, body)
+
+    @app.post("/games/{game}/record", tags=["games"], responses=UNASKED)
+    def read_record(game: GameName, body: RecordRequest) -> RecordView:
+        """Positions of a recorded game, with its comments and variations."""
+        with as_failures():
+            return records.read(registry, game, body)
+
+    @app.post("/games/{game}/record/own", tags=["games"], responses=UNASKED | responses(409))
+    def write_record(game: GameName, body: RecordRequest) -> OwnRecord:
+        """Recorded game in the game's own format, such as PGN."""
+        with as_failures():
+            return records.write_own(registry, game, body)
 
 
 def _add_questions(app: FastAPI, service: Service) -> None:

@@ -109,6 +109,7 @@ class GameRegistry:
             unit=unit or None,
             repetitions=game_constant(cls, "REPETITIONS", 2) if recurs(start) else None,
             evaluations=sorted({OWN_NAME, *evaluation_names(cls), *styles}),
+            record_suffix=getattr(game.module, "RECORD_SUFFIX", ""),
         )
 
 

@@ -27,6 +27,9 @@ MOST_TREE_NODES = 400
 """The most nodes of a tree that is shown."""
 
 MOST_CELLS = 1024
+MOST_RECORD = 1_000_000
+"""The most characters of a recorded game."""
+
 MOST_WORD = (1 << 53) - 1
 """The largest integer that every JSON parser reads exactly."""
 
@@ -92,7 +95,10 @@ def with_options(base: type[Request], *names: str, **own: Option) -> Any:
 SEED = OPTIONS["seed"]._replace(least=0, most=MOST_WORD)
 
 LimitFields: Any = with_options(
-    PositionRequest, "nodes", "seconds", table=OPTIONS["table"]._replace(default=None)
+    PositionRequest,
+    *("nodes", "seconds"),
+    table=OPTIONS["table"]._replace(default=None),
+    threads=OPTIONS["threads"]._replace(default=None),
 )
 
 
@@ -226,6 +232,19 @@ class SetupRequest(Request):
         max_length=MOST_CELLS, description="Content of each cell, as an index into `contents`."
     )
     mover: str = Field("", max_length=100, description="Player to move, as a key of `players`.")
+
+
+class RecordRequest(Request):
+    """A recorded game: a list of moves, or the game's own format."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"text": "4\n4\n# in the middle\n3"}]}
+    )
+
+    text: str = Field(
+        max_length=MOST_RECORD,
+        description="Steps one a line, or a format such as PGN, with comments and variations.",
+    )
 
 
 class TreeRequest(with_options(PositionRequest, "exact")):  # type: ignore[misc]
@@ -506,6 +525,45 @@ class PositionView(Answer):
     chance: list[OutcomeView]
 
 
+class PlyView(BaseModel):
+    """A position of a recorded game, and the step that led to it."""
+
+    parent: Count | None = Field(None, description="Number of the ply before; null at the start.")
+    position: str
+    move: str | None = Field(None, description="Move that led here, if one did.")
+    outcome: Count | None = Field(None, description="Outcome of chance that led here, if one did.")
+    chance: str | None = Field(None, description="That outcome in words.")
+    side: Literal[0, 1] = Field(description="0 for the first player to move, 1 for the second.")
+    changed: list[int] = Field([], description="Cells that the move changed.")
+    recurrence: str | None = Field(
+        description="Key that is equal for positions that the repetition rule treats as equal."
+    )
+    mark: str = Field("", description="Marks such as !?, and numeric annotations such as $14.")
+    comment: str = ""
+
+
+class RecordView(BaseModel):
+    """A recorded game: its plies, the start first.
+
+    The first ply with a given parent continues its line; others begin variations.
+    """
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    game: str
+    notes: list[str] = Field(description="Parts of the text that were not read as written.")
+    headers: dict[str, str] = Field(description="Facts about the game, such as its players.")
+    plies: list[PlyView]
+
+
+class OwnRecord(BaseModel):
+    """A recorded game in the game's own format."""
+
+    game: str
+    text: str
+    suffix: str = Field(description="Ending of files in this format, such as .pgn.")
+
+
 class ContentView(BaseModel):
     """A possible content of a cell."""
 
@@ -562,12 +620,16 @@ class GameView(BaseModel):
         description="Occurrences of a position that make a draw; null if positions cannot recur."
     )
     evaluations: list[str] = Field(description="Names of evaluations to choose from.")
+    record_suffix: str = Field(
+        description="Ending of files in the game's own format for games, or empty."
+    )
 
 
 class Games(BaseModel):
     games: list[GameView]
     levels: list[str] = Field(description="Levels of play, weakest first.")
     compiled: list[str] = Field(description="Games that answer without compiling first.")
+    limits: LimitsView = Field(description="The service's limits on a search.")
 
 
 class Health(BaseModel):

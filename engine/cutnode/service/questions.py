@@ -304,10 +304,11 @@ def read_question(
     seconds = min(settings.seconds, asked.seconds or settings.seconds)
     options: dict[str, Any] = {"nodes": settings.nodes, "seconds": seconds}
     own: dict[str, Any] = {}
-    table = settings.table
+    table, threads = settings.table, settings.threads
     if kind in SEARCHING:
         own["session"] = asked.session
         options["nodes"], table = least(settings.nodes, asked.nodes), least(table, asked.table)
+        threads = least(threads, asked.threads)
     if kind == "search":
         _evaluation(cls, asked.evaluation)
         own |= {"evaluation": asked.evaluation, "exact": asked.exact, "searching": asked.engine}
@@ -337,7 +338,7 @@ def read_question(
     tablebase = registry.tablebases.get(cls)
     if own.get("searching", "alphabeta") != "alphabeta" and defines(cls, "chance"):
         tablebase = None
-    key = Key(cls, table, settings.threads, tablebase, **own)
+    key = Key(cls, table, threads, tablebase, **own)
     fresh = kind in SEARCHING and not asked.session
     return Question(kind, game, name, key, position, options, fresh, notes, on_event)
 

@@ -2,7 +2,6 @@
 
 import { byScore } from "./values.js";
 
-const MOST_LINES = 256;
 const SLOW = 1500;
 
 /** An unguessable name for the session whose tables this page's searches share. */
@@ -27,15 +26,19 @@ export class Analysis extends EventTarget {
     this.searches = searches;
   }
 
-  /** Analyse a position for some seconds with an engine; resolves when the analysis ends. */
-  async run(game, view, history, seconds, engine) {
+  /**
+   * Analyse a position; resolves when the analysis ends.  `choice` has the `engine`, the `seconds`,
+   * the number of `lines`, and perhaps `threads` and the `table`, in MiB.
+   */
+  async run(game, view, history, { engine, seconds, lines, ...sizes }) {
     this.error = null;
     if (view.over || view.chance.length || !view.moves.length) return this.stop();
     let before = this.known.get(view.position);
-    if (before?.engine !== engine) before = null; // scores of different engines are not comparable
+    // Scores of different engines are not comparable.
+    if (before?.engine !== engine || before.lines !== lines) before = null;
     if (before?.done >= seconds) return this.stop();
     const slow = setTimeout(() => this.#wait(true), SLOW);
-    const found = { engine, scores: new Map(), depth: 0, ...before, phase: "search", done: 0 };
+    const found = { engine, lines, scores: new Map(), depth: 0, ...before, phase: "search", done: 0 };
     const hear = (event) => {
       if (event.event === "started") {
         clearTimeout(slow);
@@ -48,9 +51,9 @@ export class Analysis extends EventTarget {
       } else this.#hear(found, event, view.position);
     };
     try {
-      const lines = Math.min(view.moves.length, MOST_LINES);
       const { position } = view;
-      const request = { position, history, engine, seconds, lines, session: SESSION };
+      const asked = { position, seconds, session: SESSION, ...sizes };
+      const request = { ...asked, history, engine, lines: Math.min(view.moves.length, lines) };
       let result = await this.searches.run({ kind: "search", game: game.name, request }, hear);
       if (result === null) return;
       const unheard = result.proven || !found.scores.size;
@@ -60,8 +63,7 @@ export class Analysis extends EventTarget {
       if (game.solvable) {
         found.phase = "proof";
         const prover = engine === "alphabeta" ? engine : "auto";
-        const asked = { position, engine: prover, seconds, session: SESSION };
-        const proof = { kind: "analyse", game: game.name, request: asked };
+        const proof = { kind: "analyse", game: game.name, request: { ...asked, engine: prover } };
         result = await this.searches.run(proof, hear);
         if (result === null) return;
         if (result.scores !== null) this.#prove(found, result);

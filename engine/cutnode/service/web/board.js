@@ -56,11 +56,11 @@ export class BoardDrawing {
   }
 
   /**
-   * Show `cells`, the contents, and mark cells: the `last` changed, the `chosen`, and the possible
-   * `next` ones; `parts`, the cells of each; `marks`, `{label, kind, best, words}` by cell; `arrows`,
+   * Show `cells`, the contents, and mark cells: the `last` changed (or, at the end of a game, the `won`),
+   * the `chosen`, and the possible `next` ones; `parts`, the cells of each; `marks`, `{label, kind, best, words}` by cell; `arrows`,
    * `[from, to]`; and `steps`, numbers of moves by cell.
    */
-  show({ cells, label, last = [], chosen = [], next = [], parts = [], marks, arrows = [], steps }) {
+  show({ cells, label, last = [], won = [], chosen = [], next = [], parts = [], marks, arrows = [], steps }) {
     const focused = this.root.contains(document.activeElement);
     const centres = this.board.places.map((_, cell) => this.centre(cell));
     const box = this.#box(centres);
@@ -84,7 +84,7 @@ export class BoardDrawing {
       ...this.#edges(centres),
       ...this.#names(centres),
       ...this.#groups,
-      ...this.#frames(centres, { last, next, chosen }),
+      ...this.#frames(centres, { last, won, next, chosen }),
       ...arrows.map(([from, to]) => arrow(centres[from], centres[to])),
       ...[...(steps ?? [])].map(([cell, number]) => step(centres[cell], number)),
     );

@@ -5,10 +5,12 @@ import { BoardDrawing } from "./board.js";
 import { Connection, Searches } from "./connection.js";
 import { Editor } from "./editor.js";
 import { html } from "./elements.js";
+import { Exchange } from "./exchange.js";
 import { cellMeant, gestureOf, matching, meaningOf } from "./gestures.js";
 import { drawGraph } from "./graph.js";
 import {
   MoveList,
+  drawBar,
   drawLegend,
   listPlayers,
   listRecord,
@@ -16,7 +18,7 @@ import {
   offerMoves,
   tellAnalysis,
 } from "./panels.js";
-import { GameRecord } from "./record.js";
+import { GameRecord, plyOf } from "./record.js";
 import { drawTree } from "./tree.js";
 import { judged } from "./values.js";
 
@@ -26,8 +28,10 @@ const ROLL_PAUSE = 500;
 const LINE_STEPS = 4;
 const LINE_ARROWS = 2;
 const MOST_BUTTONS = 64;
+const SMALLEST_TABLE = 16;
 const MOST_HISTORY = 512;
 const WHOLE_SECONDS = 1;
+const CHOICES = ["engine", "seconds", "lines", "threads", "table-size"];
 
 const part = (id) => document.getElementById(id);
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -35,6 +39,7 @@ const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mil
 class Page {
   games = [];
   levels = [];
+  notes = [];
   game = null;
   board = null;
   drawing = null;
@@ -51,11 +56,13 @@ class Page {
   #turn = 0;
   #drawn = false;
   #whole = false;
+  #sizes = {};
 
   constructor() {
     this.connection = new Connection();
     this.searches = new Searches(this.connection);
     this.analysis = new Analysis(this.searches);
+    this.exchange = new Exchange(this.connection);
     this.editor = new Editor(
       {
         form: part("editor"),
@@ -83,6 +90,7 @@ class Page {
     const listed = this.connection.get("games").then((answer) => {
       this.games = answer.games;
       this.levels = answer.levels;
+      this.#offerSizes(answer.limits);
       this.#listGames();
       this.players = this.#kept.map((player) => (this.levels.includes(player) ? player : PERSON));
       if (this.record) this.#listPlayers();
@@ -120,7 +128,8 @@ class Page {
     const game = asked.get("game") ?? "";
     if (!game) throw new Error(`the address must name a game, as in #game=tictactoe; got ${location.hash}`);
     try {
-      await this.open(game, position, kept);
+      if (asked.has("record")) await this.read(asked.get("record"), { name: game }, position);
+      else await this.open(game, position, kept);
     } catch (error) {
       if (error.name === "Error" && position && !this.record) await this.open(game);
       throw error;
@@ -165,6 +174,8 @@ class Page {
     part("about").textContent = game.about;
     part("edit").hidden = !board?.editable;
     part("flip").hidden = !board;
+    part("save-own").hidden = !game.record_suffix;
+    part("save-own").textContent = `Save as ${(game.record_suffix ?? "").slice(1).toUpperCase()}`;
     part("tree").replaceChildren();
     this.#nameGame(name);
     this.#listPlayers();
@@ -174,7 +185,19 @@ class Page {
 
   /** Start a record at a position, or continue a saved one. */
   begin(view, kept = null) {
-    this.record = kept ?? new GameRecord(this.game.name, [plyOf(view.position, null, null)]);
+    this.record = kept ?? new GameRecord(this.game.name, [plyOf(view.position)]);
+    this.notes = [];
+  }
+
+  /** Open a recorded game of a text at one of its positions, or else at its end. */
+  async read(text, game = this.game, position = "") {
+    const found = await this.#latest(this.exchange.read(text, game, this.games));
+    if (!found) return;
+    const { record, notes } = found;
+    record.go(record.plies.findIndex((ply) => ply.position === position));
+    await this.open(record.game, record.ply.position, record);
+    this.notes = notes;
+    this.draw();
   }
 
   async viewOf(position) {
@@ -240,16 +263,18 @@ class Page {
   play(move) {
     if (!this.view) return null;
     const { side } = this.record.ply;
-    const ply = plyOf(move.position, move.move, move.again ? side : 1 - side);
-    this.record.add({ ...ply, changed: move.changes.map(([cell]) => cell) });
+    const changed = move.changes.map(([cell]) => cell);
+    const given = { move: move.move, side: move.again ? side : 1 - side, changed };
+    this.record.add(plyOf(move.position, given));
     return this.show();
   }
 
   meet(outcome) {
     if (!this.view) return null;
     const { side } = this.record.ply;
-    const ply = plyOf(outcome.position, null, outcome.again ? side : 1 - side);
-    this.record.add({ ...ply, chance: outcome.text });
+    const given = { chance: outcome.text, outcome: this.view.chance.indexOf(outcome) };
+    given.side = outcome.again ? side : 1 - side;
+    this.record.add(plyOf(outcome.position, given));
     return this.show();
   }
 
@@ -282,6 +307,30 @@ class Page {
     if (!this.editor.open && this.record?.go(at)) this.act(() => this.show());
   }
 
+  /** Go to any ply, or to none. */
+  goTo(ply) {
+    if (this.editor.open || !ply || ply === this.record.ply) return;
+    this.record.show(ply);
+    this.act(() => this.show());
+  }
+
+  /** Change the tree of the record; the ply that is shown changes with it. */
+  #change(action) {
+    if (this.editor.open || !this.view) return;
+    action(this.record);
+    this.act(() => this.show());
+  }
+
+  promote() {
+    if (this.record.variation) this.#change((record) => record.promote());
+  }
+
+  remove() {
+    const { ply } = this.record;
+    const question = `Delete ${ply.move ?? ply.chance} and all that follows?`;
+    if (ply.parent && (!ply.children.length || confirm(question))) this.#change((record) => record.remove());
+  }
+
   async setUp(cells, mover) {
     const path = `games/${encodeURIComponent(this.game.name)}/setup`;
     const view = await this.#latest(this.connection.post(path, { cells, mover }));
@@ -309,9 +358,32 @@ class Page {
     if (!this.view) return;
     const wanted = part("analyse").checked && !this.editor.open && !this.over;
     if (!wanted) return this.analysis.stop();
-    const seconds = Number(part("seconds").value);
-    const engine = part("engine").value;
-    await this.analysis.run(this.game, this.view, this.#history(), seconds, engine);
+    await this.analysis.run(this.game, this.view, this.#history(), this.#choice());
+  }
+
+  /** The engine and the limits that the user chose. */
+  #choice() {
+    const given = { seconds: Number(part("seconds").value), engine: part("engine").value };
+    given.lines = Number(part("lines").value);
+    for (const [name, id] of [["threads", "threads"], ["table", "table-size"]]) {
+      if (part(id).value) given[name] = Number(part(id).value);
+    }
+    return given;
+  }
+
+  /** Offer threads and tables within the limits of the service; by default, it decides. */
+  #offerSizes(limits) {
+    const offer = (id, least, most, unit) => {
+      const sizes = [];
+      for (let size = least; size < most; size *= 2) sizes.push(size);
+      const option = (size) => html("option", { value: size }, `${size}${unit}`);
+      part(id).replaceChildren(...[...sizes, most].map(option));
+      part(id).value = this.#sizes[id] <= most ? this.#sizes[id] : most;
+      part(id).parentElement.hidden = !sizes.length;
+    };
+    if (!limits) return;
+    offer("threads", 1, limits.threads, "");
+    offer("table-size", SMALLEST_TABLE, limits.table, " MiB");
   }
 
   async #analyseWhole() {
@@ -322,7 +394,7 @@ class Page {
       if (!this.#whole || this.record !== record) break;
       const view = await this.viewOf(ply.position);
       if (view.over || view.chance.length) continue;
-      await this.analysis.run(game, view, [], WHOLE_SECONDS, part("engine").value);
+      await this.analysis.run(game, view, [], { ...this.#choice(), seconds: WHOLE_SECONDS });
       const best = this.analysis.known.get(ply.position)?.ordered[0];
       if (best) this.#share(ply, best);
       this.draw();
@@ -414,7 +486,7 @@ class Page {
     this.#drawBoard(known, meaning);
     this.#drawChoices(known, meaning);
     this.#drawChance();
-    const shown = [this.board ? withoutMover(view.caption) : "", ...view.notes];
+    const shown = [this.board ? withoutMover(view.caption) : "", ...view.notes, ...this.notes];
     part("caption").textContent = shown.filter((line) => line).join("\n");
     part("status").textContent = this.#status();
     const end = record.plies.length - 1;
@@ -437,11 +509,25 @@ class Page {
       },
     );
     this.moves.show(this.over ? [] : view.moves, known, game);
-    listRecord(part("record"), record, (at) => this.go(at));
+    this.#drawRecord();
     drawGraph(part("graph"), record.plies.map((p) => p.share ?? null), record.at, (at) => this.go(at));
     Object.assign(part("ply"), { max: end, value: record.at });
     if (document.activeElement !== part("text")) part("text").value = view.position;
     if (known && part("show-line").checked) this.attempt(() => this.#followLine());
+  }
+
+  #drawRecord() {
+    const { record } = this;
+    const { ply } = record;
+    listRecord(part("record"), record, (chosen) => this.goTo(chosen));
+    const headers = Object.entries(record.headers).filter(([, value]) => !/^[?.*]*$/.test(value));
+    part("headers").textContent = headers.map(([name, value]) => `${name}: ${value}`).join(" · ");
+    part("promote").disabled = this.editor.open || !record.variation;
+    part("remove").disabled = this.editor.open || !ply.parent;
+    part("mark").disabled = !ply.parent;
+    part("mark").value = ply.mark;
+    if (document.activeElement !== part("comment")) part("comment").value = ply.comment;
+    drawBar(part("bar"), ply.share, this.names);
   }
 
   #drawBoard(known, meaning) {
@@ -453,10 +539,13 @@ class Page {
     }
     const editing = this.editor.open;
     const line = part("show-line").checked && !editing ? this.line : { arrows: [] };
+    const changed = editing ? [] : record.ply.changed;
+    const isWon = view.over && Boolean(view.value);
     this.drawing.show({
       cells: editing ? this.editor.cells : view.cells,
       label: `${this.game.name}, ${part("status").textContent}`,
-      last: editing ? [] : (record.ply.changed ?? []),
+      last: isWon ? [] : changed,
+      won: isWon ? changed : [],
       chosen: this.clicks,
       next: meaning ? [...meaning.next] : [],
       parts: editing ? [] : (view.parts ?? []),
@@ -586,10 +675,25 @@ class Page {
     on("redo", "click", () => this.go(this.record.at + 1));
     on("last", "click", () => this.go(this.record.plies.length - 1));
     on("ply", "input", () => this.go(Number(part("ply").value)));
-    on("flip", "click", () => {
-      this.drawing.flipped = !this.drawing.flipped;
+    on("flip", "click", () => this.#flip());
+    on("promote", "click", () => this.promote());
+    on("remove", "click", () => this.remove());
+    on("comment", "input", () => {
+      this.record.ply.comment = part("comment").value.trim();
+      this.#keep();
       this.draw();
     });
+    on("mark", "change", () => {
+      this.record.ply.mark = part("mark").value;
+      this.#keep();
+      this.draw();
+    });
+    on("help", "click", () => part("helping").showModal());
+    on("theme", "change", () => {
+      this.#keepSettings();
+      this.#showTheme();
+    });
+    this.#listenToFiles(on);
     on("edit", "click", () => {
       if (!this.view) return;
       this.analysis.stop();
@@ -614,16 +718,14 @@ class Page {
       this.act(() => this.open(this.game.name, part("text").value));
     });
     on("copy", "click", () => copy(this.record.ply.position, part("copy")));
-    on("copy-game", "click", () => {
-      const moves = this.record.plies.map((ply) => ply.move).filter((move) => move !== null);
-      copy(moves.join(" "), part("copy-game"));
-    });
+    on("copy-game", "click", () => copy(this.record.text, part("copy-game")));
+    on("copy-link", "click", () => this.act(() => copy(this.record.link, part("copy-link"))));
     on("whole", "click", () => this.act(() => this.#analyseWhole()));
     on("grow", "submit", (event) => {
       event.preventDefault();
       this.act(() => this.#grow());
     });
-    for (const id of ["analyse", "seconds", "engine", "show-line"]) {
+    for (const id of ["analyse", "show-line", ...CHOICES]) {
       on(id, "change", () => {
         this.#keepSettings();
         this.draw();
@@ -638,6 +740,38 @@ class Page {
       if (location.hash.length < 2 && this.record) this.#keep();
       else if (location.hash !== this.record?.fragment) this.act(() => this.openAddress());
     });
+  }
+
+  #listenToFiles(on) {
+    on("open-game", "click", () => part("importing").showModal());
+    on("import-cancel", "click", () => part("importing").close());
+    on("game-file", "change", async () => {
+      const [file] = part("game-file").files;
+      if (file) part("game-text").value = await file.text();
+    });
+    on("import", "click", async (event) => {
+      event.preventDefault();
+      part("import-error").hidden = true;
+      try {
+        await this.read(part("game-text").value);
+        part("importing").close();
+      } catch (error) {
+        part("import-error").textContent = error.message;
+        part("import-error").hidden = false;
+      }
+    });
+    on("save-game", "click", () => this.act(() => this.exchange.save(this.record, false)));
+    on("save-own", "click", () => this.act(() => this.exchange.save(this.record, true)));
+  }
+
+  #flip() {
+    if (!this.drawing) return;
+    this.drawing.flipped = !this.drawing.flipped;
+    this.draw();
+  }
+
+  #showTheme() {
+    document.documentElement.style.colorScheme = part("theme").value;
   }
 
   async #grow() {
@@ -670,17 +804,30 @@ class Page {
   }
 
   #key(event) {
-    const typed = event.target.closest?.("input, textarea, select");
-    if (typed || !this.record || event.altKey) return;
-    const end = this.record.plies.length - 1;
-    const at = this.record.at;
-    const command = event.ctrlKey || event.metaKey;
-    const key = command ? `Ctrl+${event.key.toLowerCase()}` : event.key;
-    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: end };
-    Object.assign(places, { "Ctrl+z": at - 1, "Ctrl+y": at + 1 });
-    if (!(key in places)) return;
+    const typed = event.target.closest?.("input, textarea, select, dialog");
+    if (typed || event.altKey) return;
+    const command = event.ctrlKey || event.metaKey ? "Ctrl+" : "";
+    const key = command + (event.key.length === 1 ? event.key.toLowerCase() : event.key);
+    const action = this.#actions()[key];
+    if (!action) return;
     event.preventDefault();
-    this.go(places[key]);
+    action();
+  }
+
+  /** What keys do at the moment. */
+  #actions() {
+    const help = { "?": () => part("helping").showModal() };
+    if (!this.record) return help;
+    const { at, plies } = this.record;
+    const [back, forth] = [() => this.go(at - 1), () => this.go(at + 1)];
+    const actions = { ArrowLeft: back, ArrowRight: forth, "Ctrl+z": back, "Ctrl+y": forth };
+    Object.assign(actions, { Home: () => this.go(0), End: () => this.go(plies.length - 1) });
+    for (const [key, step] of [["ArrowUp", -1], ["ArrowDown", 1]]) {
+      const other = this.record.beside(step);
+      if (other) actions[key] = () => this.goTo(other);
+    }
+    const others = { f: () => this.#flip(), p: () => this.promote(), Delete: () => this.remove() };
+    return { ...help, ...actions, ...others };
   }
 
   #tellConnection() {
@@ -694,9 +841,9 @@ class Page {
     const settings = {
       players: this.players,
       analyse: part("analyse").checked,
-      seconds: part("seconds").value,
-      engine: part("engine").value,
       line: part("show-line").checked,
+      theme: part("theme").value,
+      ...Object.fromEntries(CHOICES.map((id) => [id, part(id).value])),
     };
     localStorage.setItem(SETTINGS, JSON.stringify(settings));
   }
@@ -711,16 +858,14 @@ class Page {
     if (!Array.isArray(kept?.players) || kept.players.length !== 2) return;
     this.#kept = kept.players; // they play once the list of levels has arrived
     part("analyse").checked = kept.analyse;
-    for (const id of ["seconds", "engine"]) {
+    this.#sizes = kept;
+    for (const id of ["seconds", "engine", "lines", "theme"]) {
       const there = [...part(id).options].some((option) => option.value === kept[id]);
       if (there) part(id).value = kept[id];
     }
     part("show-line").checked = kept.line;
+    this.#showTheme();
   }
-}
-
-function plyOf(position, move, side) {
-  return { position, move, chance: null, side, changed: [], recurrence: null, share: null };
 }
 
 function capital(text) {

@@ -1,6 +1,7 @@
 /** The panels next to the board: moves with their values, the moves played, the legend. */
 
 import { html, keepChildren } from "./elements.js";
+import { writtenParts } from "./record.js";
 import { judged, short } from "./values.js";
 
 /** The list of all moves, the best first once they are analysed. */
@@ -154,20 +155,44 @@ export function tellAnalysis({ verdict, progress, line }, known, game, state) {
   line.textContent = known.line?.length ? `Best line: ${known.line.join(" ")}` : "";
 }
 
-/** List the moves of the game; `go(ply)` is called with the chosen ply. */
-export function listRecord(place, record, go) {
+/** The signs of numeric annotations of PGN, which otherwise are not shown. */
+const SIGNS = { $10: "=", $13: "∞", $14: "⩲", $15: "⩱", $16: "±", $17: "∓", $18: "+−", $19: "−+" };
+
+/** List the moves of the game with variations and comments; `show(ply)` is called with a chosen one. */
+export function listRecord(place, record, show) {
+  const start = { key: "start", ply: record.start, number: "" };
   keepChildren(
     place,
-    record.plies.map((ply, at) => [at, { ply, at }]),
-    ({ at }) => html("button", { type: "button", onclick: () => go(at) }),
-    (button, { ply, at }) => {
-      button.textContent = at === 0 ? "Start" : (ply.move ?? `[${ply.chance}]`);
-      if (at === record.at) button.setAttribute("aria-current", "step");
+    [start, ...writtenParts(record.start.children[0])].map((part) => [part.key, part]),
+    ({ ply, bracket }) => {
+      if (bracket) return html("span", { class: "bracket" }, bracket);
+      const button = html("button", { type: "button", onclick: () => show(ply) });
+      const [number, comment] = ["number", "comment"].map((name) => html("span", { class: name }));
+      return html("span", {}, number, button, comment);
+    },
+    (part, { ply, number, bracket }) => {
+      if (bracket) return;
+      const [before, button, after] = part.children;
+      before.textContent = number;
+      const marks = ply.mark.split(" ").map((mark) => (mark.startsWith("$") ? SIGNS[mark] : mark));
+      button.textContent = ply === record.start ? "Start" : (ply.move ?? `[${ply.chance}]`) + marks.join("");
+      part.className = record.plies.includes(ply) ? "" : "aside";
+      after.textContent = ply.comment && ` ${ply.comment} `;
+      if (ply === record.ply) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     },
   );
-  const current = place.children[record.at];
-  place.scrollTop = Math.max(0, current.offsetTop - place.offsetTop - place.clientHeight / 2);
+  const current = place.querySelector("[aria-current]");
+  place.scrollTop = Math.max(0, current.offsetTop - place.clientHeight / 2);
+}
+
+/** Show the first player's share of the game, from -1 to 1, or null if it is unknown. */
+export function drawBar(place, share, names) {
+  place.classList.toggle("unknown", share === null);
+  place.style.setProperty("--share", String(share ?? 0));
+  place.setAttribute("aria-valuenow", Math.round(100 * (share ?? 0)));
+  const better = Math.abs(share) < 0.01 ? "even" : `${names[share > 0 ? 0 : 1]} is better`;
+  place.setAttribute("aria-valuetext", share === null ? "not analysed" : better);
 }
 
 /** Show a menu of players for each side; `choose(side, player)` is called with a change. */
