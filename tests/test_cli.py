@@ -406,6 +406,34 @@ def test_values_that_are_not_found(game, options, code, words):
     assert words in result.stderr and len(result.stderr.splitlines()) == 1
 
 
+def test_values_of_parts_in_a_file(tmp_path):
+    file = tmp_path / "kayles.values"
+    first, again = (
+        parsed(run_cutnode("solve", "kayles:5", "--value", "--values", file, "--json"))[0]
+        for _ in range(2)
+    )
+    assert first["details"] == again["details"]
+    assert again["statistics"]["nodes"] == 0 < first["statistics"]["nodes"]
+    (data,) = parsed(run_cutnode("solve", "kayles:5", "--values", file, "--json"))
+    assert data["details"]["nimber"] == 4
+    lines = run_cutnode("solve", "kayles:5", "--values", file, "--file", "-", stdin="|||||\n")
+    assert lines.output.split()[:2] == ["|||||", "1"]
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "words"),
+    [
+        ("kayles:5", ("--engine", "pn"), "--values is for --engine sums"),
+        ("tictactoe", (), "--values is for --engine sums"),
+        ("kayles:5", (), "cannot be read: No such file"),
+    ],
+)
+def test_values_in_a_file_are_refused(game, options, words, tmp_path):
+    result = run_cutnode("solve", game, "--values", tmp_path / "none.values", *options)
+    assert result.exit_code == 2
+    assert words in result.stderr and len(result.stderr.splitlines()) == 1
+
+
 # search
 
 

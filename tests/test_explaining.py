@@ -13,7 +13,7 @@ from commands import run_cutnode
 from toys import pig
 
 from benchmarks.studies.explanations import Claims, random_boards
-from cutnode import Board, CutnodeError, GameError, PositionError, explain, legal_moves, load_game
+from cutnode import Board, CutnodeError, GameError, PositionError, explain, load_game
 from cutnode.explaining import phrases
 from cutnode.explaining.changes import changes_of
 from cutnode.explaining.judging import GRADES, Judge, win_chance
@@ -166,7 +166,7 @@ def test_limits_and_bad_input():
     stop.set()
     stopped = explain("chess", nodes=100_000, stop=stop)
     assert stopped.reason == "stopped"
-    assert set(move.move for move in stopped.judgement.moves) <= {*legal_moves(Board("chess"))}
+    assert set(move.move for move in stopped.judgement.moves) <= {*Board("chess").legal_moves}
 
 
 def test_lists_are_cut():

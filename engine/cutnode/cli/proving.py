@@ -33,11 +33,12 @@ from cutnode.cli.options import (
     weak_option,
 )
 from cutnode.cli.output import json_of_iteration, json_of_proof
-from cutnode.cli.values import print_values
+from cutnode.cli.values import print_values, table_of
 from cutnode.contract.errors import CutnodeError
 from cutnode.storage.files import check_file
 
 if TYPE_CHECKING:
+    from cutnode.search.canonical_values import ValueTable
     from cutnode.search.handles import Progress
     from cutnode.search.results import Result
     from cutnode.storage.tables import Table
@@ -55,6 +56,13 @@ PROOF = combined(
     table_option(256),
     tablebase_option(),
     memory_option("Memory limit in MiB for solving games with cycles.", 512),
+    option(
+        "--values",
+        "Take known values of parts from FILE, which `cutnode solve --value --values FILE` "
+        "writes and extends, in games whose positions fall apart.",
+        metavar="FILE",
+        shell_complete=complete_file,
+    ),
     click.option("--cold", is_flag=True, help="Clear the table before each position of a file."),
     positions_option("Games of chance: position limit, about 200 bytes each.", default=10_000_000),
     tolerance_option("Games of chance: largest gap between the bounds of a value.", default=1e-9),
@@ -64,12 +72,12 @@ PROOF = combined(
 
 WITHOUT_CHANCE = (
     *("weak", "engine", "nodes", "threads", "table_mb", "cold", "tablebase", "memory_mb"),
-    *("told", "at_least", "proof"),
+    *("told", "at_least", "proof", "values"),
 )
 WITH_CHANCE = ("positions", "tolerance")
 """The options for games without chance only, and for games of chance only."""
 
-WITH_VALUE = ("canonical", "nodes", "seconds", "told", "as_json", "file", "skip_bad")
+WITH_VALUE = ("canonical", "values", "nodes", "seconds", "told", "as_json", "file", "skip_bad")
 """The options that can be given with ``--value``."""
 
 
@@ -93,7 +101,8 @@ def prove_and_print(
 
     if search.pop("canonical", False):
         refuse_with_value()
-        print_values(entries, file, as_json, told, Limits(search["nodes"], search["seconds"]))
+        most = Limits(search["nodes"], search["seconds"])
+        print_values(entries, file, as_json, told, most, search["values"])
         return
     has_chance = defines(type(entries[0][1]), "chance")
     refuse_options(has_chance)
@@ -105,6 +114,8 @@ def prove_and_print(
     require_sense(kind, entries, search)
     if proof is not None:
         require_target(proof, file)
+    if search["values"] is not None:
+        search["values"] = given_values(search["values"], type(entries[0][1]), search["engine"])
     table = cutnode.Table(table_mb)
     search["memory"] = memory_mb << 20
     started = time.perf_counter()
@@ -141,6 +152,15 @@ def prove_and_print(
         save_proof(proof, result, table, limits, not as_json)
     if solved < len(entries):
         sys.exit(NOT_PROVEN)
+
+
+def given_values(file: str, cls: Any, engine: str | None) -> ValueTable:
+    """Load values of parts; :class:`CutnodeError` if the engine does not use them."""
+    from cutnode.search.options import solving_engine
+
+    if solving_engine(cls, engine) != "sums":
+        raise CutnodeError("--values is for --engine sums, the default where positions split")
+    return table_of(file, cls)
 
 
 def summarise(solved: int, positions: int, nodes: int, seconds: float) -> None:
@@ -243,10 +263,11 @@ def prove_one(
 
     known = Tablebase.of(search.pop("tablebase"), type(start))
     threads, memory = search.pop("threads"), search.pop("memory")
+    values = search.pop("values")
     options = proof_options(kind, search).of_game(type(start))
     if as_text:
         click.echo(f"{drawn(start)}\n")
-    solver = GameSolver(type(start), table, threads, tablebase=known, memory=memory)
+    solver = GameSolver(type(start), table, threads, tablebase=known, memory=memory, values=values)
     clock = Clock(None)
 
     def look() -> Progress:
@@ -272,8 +293,8 @@ def prove_file(
 
     cls = type(positions[0])
     known = Tablebase.of(search.pop("tablebase"), cls)
-    memory = search.pop("memory")
-    in_batch = kind == "solve" and "at_least" not in search
+    memory, values = search.pop("memory"), search.pop("values")
+    in_batch = kind == "solve" and "at_least" not in search and values is None
     if in_batch and known is None and not has_loops(cls):
         with progress_bar(len(positions), told=told) as progress:
             batch = cutnode.solve_many(
@@ -288,7 +309,9 @@ def prove_file(
         for done, position in enumerate(positions, 1):
             if cold:
                 table.forget()
-            result = prove(position, table=table, tablebase=known, memory=memory, **search)
+            result = prove(
+                position, table=table, tablebase=known, memory=memory, values=values, **search
+            )
             progress(done)
             yield result
             if result.reason == "interrupted":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,22 +13,62 @@ from cutnode.cli.boards import drawn
 from cutnode.cli.exit_codes import NOT_PROVEN, interrupted
 from cutnode.cli.live import live
 from cutnode.cli.output import json_of_value
+from cutnode.storage.files import check_file
 
 if TYPE_CHECKING:
     from cutnode.cgt import Value
+    from cutnode.search.canonical_values import ValueTable
     from cutnode.search.handles import Progress
 
 MOST_TERMS = 2_000
 """The most terms of a value that is printed in full and has its temperature computed."""
 
 
-def print_values(
-    entries: list[tuple[str, Any]], file: str | None, as_json: bool, told: bool, limits: Any
-) -> None:
-    """Print the canonical values of positions; *limits* are for each of them."""
-    from cutnode.search.canonical_values import UnknownValueError, ValueTable
+def table_of(values: str, cls: Any) -> ValueTable:
+    """Load the values of a game's parts from a file; :class:`CutnodeError` if it has others."""
+    from cutnode.search.canonical_values import ValueTable, require_values
 
-    table = ValueTable(entries[0][1])
+    table = ValueTable.load(values)
+    require_values(table, cls)
+    return table
+
+
+def print_values(
+    entries: list[tuple[str, Any]],
+    file: str | None,
+    as_json: bool,
+    told: bool,
+    limits: Any,
+    values: str | None,
+) -> None:
+    """Print the canonical values of positions; *limits* are for each of them.
+
+    Known values are taken from the file *values*, if it exists, and new ones are added to it.
+    """
+    from cutnode.search.canonical_values import ValueTable
+
+    cls = type(entries[0][1])
+    if values is None:
+        _print_values(ValueTable(cls), entries, file, as_json, told, limits)
+        return
+    check_file(values)
+    table = table_of(values, cls) if Path(values).exists() else ValueTable(cls)
+    try:
+        _print_values(table, entries, file, as_json, told, limits)
+    finally:
+        table.save(values)
+
+
+def _print_values(
+    table: ValueTable,
+    entries: list[tuple[str, Any]],
+    file: str | None,
+    as_json: bool,
+    told: bool,
+    limits: Any,
+) -> None:
+    from cutnode.search.canonical_values import UnknownValueError
+
     width = max(len(text) for text, _ in entries)
     unknown = 0
     for text, position in entries:
