@@ -547,6 +547,33 @@ def test_a_level_that_was_kept_plays(page: Page, service: str) -> None:
     status(page, r"second player \(o\) to move")
 
 
+# Set-up of positions
+
+
+def test_seeds_and_pieces_are_set_up(page: Page, service: str) -> None:
+    show(page, service, "kalah:4x3")
+    page.click("#edit")
+    page.click("#clear")
+    for seeds, number in (("1", 1), ("1", 6), ("11", 9), ("11", 0)):
+        page.locator("#palette select").select_option(seeds)
+        cell(page, number).click()
+    page.select_option("#mover", "north")
+    page.click("#done")
+    expect(page.locator("#text")).to_have_value("[11] 1 0 0 0 / 0 1 0 0 [11] north")
+    show(page, service, "chess", "4k3/8/8/8/8/8/4P3/4K2R w K - 0 1")
+    page.click("#edit")
+    page.get_by_role("radio", name="black rook").click()
+    cell(page, 60).click()
+    page.click("#done")
+    expect(page.locator("#error")).to_have_text("white has 0 kings; a player has one")
+    page.get_by_role("radio", name="white king").click()
+    cell(page, 60).click()
+    cell(page, 52).click()
+    cell(page, 52).click()  # empty
+    page.click("#done")
+    expect(page.locator("#text")).to_have_value("4k3/8/8/8/8/8/8/4K2R w K - 0 1")
+
+
 # Recorded games
 
 
