@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,7 @@ from cutnode.kernels.parameters import MOST_MOVES
 from cutnode.search.board import given_history, given_position
 from cutnode.search.options import ProofOptions
 from cutnode.search.record import is_over
-from cutnode.search.results import PositionResult, line_text
+from cutnode.search.results import ending_words, line_text
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
 
@@ -242,6 +243,7 @@ def explain(
     position: Any,
     move: int | str | None = None,
     *,
+    history: Iterable[Any] = (),
     table: Table | int = 64,
     tablebase: Tablebase | str | os.PathLike[str] | None = None,
     nodes: int | None = None,
@@ -252,13 +254,15 @@ def explain(
     """Explain a position, and the *move* in it: why it is good, or what is wrong with it.
 
     *position* can also be a :class:`Board`, whose history counts for repetitions, or a game or its
-    name, which mean the start.  *nodes*, *seconds* and *stop* limit the work; without *nodes* and
-    *seconds* it takes two seconds.  *table* and *tablebase* are as for :func:`solve`.  A *judge*
-    explains many positions of one game, and keeps what its searches stored.
+    name, which mean the start.  *history* holds the positions before another position.
+
+    *nodes*, *seconds* and *stop* limit the work; without *nodes* and *seconds* it takes two
+    seconds.  *table* and *tablebase* are as for :func:`solve`.  A *judge* explains many positions
+    of one game, and keeps what its searches stored.
 
     Raise :class:`PositionError` if the *move* is illegal.
     """
-    history = tuple(given_history(position, ()))
+    history = tuple(given_history(position, history))
     position = given_position(position)
     game = Game.of(position)
     chosen = None if move is None else game.legal_move(position, move)
@@ -502,16 +506,7 @@ def _ending(position: Any) -> str:
     """Return in words how the game has ended; "" if it has not."""
     if not is_over(position):
         return ""
-    return _Ended(position).ending() or "the game is over: a draw by the rules"
-
-
-class _Ended(PositionResult):
-    """A finished position, for its words."""
-
-    __slots__ = ("position",)
-
-    def __init__(self, position: Any):
-        self.position = position
+    return f"the game is over: {ending_words(position) or 'a draw by the rules'}"
 
 
 def _judged_dict(judgement: Judgement, judged: JudgedMove) -> dict[str, Any]:

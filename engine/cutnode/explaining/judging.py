@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from cutnode.contract.choices import TREE_MEMORY
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant, value_limit
 from cutnode.contract.errors import CutnodeError, GameError
@@ -45,6 +46,9 @@ PROOF_SHARE = 0.4
 
 CHECK_SHARE = 0.05
 """The share of the limits for the proof of one win or loss that a search reports."""
+
+PROVER_TABLE = 16
+"""The table of the search for forced wins, in MiB."""
 
 ALMOST = 0.99
 """The expected points of a win that a search reports and no proof confirms."""
@@ -222,8 +226,8 @@ class Judge:
     """Judges positions of one game; see the module.
 
     *game* is a game, a position or a position class.  *table* is a :class:`Table` or its size in
-    MiB, and *tablebase* one that answers for the positions that it holds.  One thread at a time may
-    use a judge.
+    MiB, *memory* the limit of a tree of playouts in bytes, and *tablebase* one that answers for the
+    positions that it holds.  One thread at a time may use a judge.
     """
 
     def __init__(
@@ -231,9 +235,11 @@ class Judge:
         game: Any,
         *,
         table: Table | int = 64,
+        memory: int = TREE_MEMORY,
         tablebase: Tablebase | str | os.PathLike[str] | None = None,
     ):
         self.cls: Any = class_of(game)
+        self.memory = memory
         self.table = table if isinstance(table, Table) else Table(table)
         self.tablebase = Tablebase.of(tablebase, self.cls)
         self.has_chance = defines(self.cls, "chance")
@@ -272,7 +278,9 @@ class Judge:
                     self.cls, table=self.table, ready=False, tablebase=self.tablebase
                 )
             else:
-                self._searcher = MonteCarlo(self.cls, ready=False, rollouts=None)
+                self._searcher = MonteCarlo(
+                    self.cls, ready=False, rollouts=None, memory=self.memory
+                )
         return self._searcher
 
     @property
@@ -281,7 +289,7 @@ class Judge:
         if self.has_chance or defines(self.cls, "turn") or not is_decisive(self.cls):
             return None
         if self._prover is None:
-            self._prover = Prover(self.cls, table=16, tablebase=self.tablebase)
+            self._prover = Prover(self.cls, table=PROVER_TABLE, tablebase=self.tablebase)
         return self._prover
 
     def prepare(self) -> None:
@@ -291,6 +299,14 @@ class Judge:
         self.searcher.prepare()
         if self.prover is not None:
             self.prover.prepare()
+
+    def clear(self) -> None:
+        """Forget what searches stored: the next question is answered like the first."""
+        self.table.forget()
+        if self._searcher is not None:
+            self._searcher.clear()
+        if self._prover is not None:
+            self._prover.table.forget()
 
     def static(self, position: Any) -> float:
         """Return the expected points of the player to move by the static evaluation."""

@@ -233,12 +233,8 @@ class PositionResult(InNotebooks):
 
     def ending(self) -> str:
         """Return in words how the game has ended; "" if it is not over at the position."""
-        over, value = outcome(self.position)
-        if not over:
-            return ""
-        sign = (value > 0) - (value < 0)
-        words = ("a draw", "the player to move has won", "the player to move has lost")[sign]
-        return f"the game is over: {description(self.position, value) or words}"
+        words = ending_words(self.position)
+        return words and f"the game is over: {words}"
 
     def _about(self) -> dict[str, Any]:
         """Return the game and the position as plain data."""
@@ -398,6 +394,16 @@ def question_text(target: int, numbers: tuple[int, int]) -> str:
     """Return in words a question that a df-pn search left open."""
     proof, disproof = numbers
     return f"value >= {target}: proof number {proof:,}, disproof number {disproof:,}"
+
+
+def ending_words(position: Any) -> str:
+    """Return the result of a position that is over by its rules in words; "" if it is not over."""
+    over, value = outcome(position)
+    if not over:
+        return ""
+    sign = (value > 0) - (value < 0)
+    words = ("a draw", "the player to move has won", "the player to move has lost")[sign]
+    return description(position, value) or words
 
 
 def line_text(position: Any, line: Sequence[int]) -> list[str]:

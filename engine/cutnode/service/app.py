@@ -163,10 +163,6 @@ def _add_games(app: FastAPI, service: Service) -> None:
     @app.get("/games", tags=["games"], responses=responses(500))
     def list_games() -> Games:
         """All games, the levels, and which games are compiled."""
-        views = []
-        for name in registry.names():
-            with contextlib.suppress(Failure):  # the file of a game is damaged
-                views.append(registry.view(name))
         settings = service.settings
         limits = LimitsView(
             depth=None,
@@ -177,7 +173,7 @@ def _add_games(app: FastAPI, service: Service) -> None:
             threads=settings.threads,
         )
         compiled = service.pool.code.names()
-        return Games(games=views, levels=list(LEVELS), compiled=compiled, limits=limits)
+        return Games(games=registry.views(), levels=list(LEVELS), compiled=compiled, limits=limits)
 
     @app.get("/games/{game}", tags=["games"], responses=responses(404, 422, 500))
     def show_game(game: GameName) -> GameView:

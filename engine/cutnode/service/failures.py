@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fastapi import HTTPException
+from starlette.exceptions import HTTPException
 
 from cutnode.contract.errors import (
     ContractError,
@@ -71,6 +71,7 @@ WHERE_KINDS = {
     "body.cells": "no such position",
     "body.mover": "no such position",
     "body.moves": "no such move",
+    "body.move": "no such move",
     "body.text": "no such move",
     "body.evaluation": "no such evaluation",
 }

@@ -83,6 +83,14 @@ class GameRegistry:
         self.held[name] = game
         return game
 
+    def views(self) -> list[GameView]:
+        """Describe all games, except those whose files are damaged."""
+        found = []
+        for name in self.names():
+            with contextlib.suppress(Failure):
+                found.append(self.view(name))
+        return found
+
     def view(self, name: str) -> GameView:
         """Describe a game."""
         game = self.game(name)

@@ -48,6 +48,10 @@ Player = Annotated[
 Verdict = Literal["win", "draw", "loss"]
 Count = Annotated[int, Field(ge=0)]
 Content = Annotated[int, Field(ge=0), BeforeValidator(integral)]
+History = Annotated[
+    list[Text],
+    Field(max_length=MOST_HISTORY, description="Earlier positions of the game, oldest first."),
+]
 
 
 class Request(BaseModel):
@@ -157,9 +161,7 @@ class SearchRequest(SearchFields):  # type: ignore[misc]
         max_length=256,
         description="Moves to choose from; all legal moves by default.",
     )
-    history: list[Text] = Field(
-        [], max_length=MOST_HISTORY, description="Earlier positions of the game, oldest first."
-    )
+    history: History = Field([])
     evaluation: Annotated[str, Field(max_length=100)] | None = Field(
         None, description="Name of an evaluation to use instead of the default one."
     )
@@ -197,6 +199,26 @@ class SolveRequest(AnalyseRequest):
 
     at_least: int | None = Field(
         None, description="Bound to test instead of proving the value: see `answer`."
+    )
+
+
+class ExplainRequest(LimitedRequest):
+    """A question about a position, and a move in it: who is ahead, and why a move is wrong."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"position": "44", "move": "3"}]})
+
+    move: Text | None = Field(None, description="Move to explain; by default the moves of note.")
+    history: History = Field([])
+
+
+class ReviewRequest(LimitedRequest):
+    """A whole game to review: the moves from a position, or a record; the limits are for all."""
+
+    moves: list[Text] = Field([], max_length=MOST_HISTORY, description="Moves of the game.")
+    record: str = Field(
+        "",
+        max_length=MOST_RECORD,
+        description="The game as text, such as PGN, instead of the position and the moves.",
     )
 
 
@@ -410,6 +432,26 @@ class Solved(Answer):
     )
     numbers: list[int] | None = Field(description="Proof and disproof number of `target`.")
     why: str = Field(description="Reason for the choice of engine, with auto.")
+    limits: LimitsView
+
+
+class Explained(Answer):
+    """An explanation of a position and its moves, each claim proven or estimated."""
+
+    text: list[str] = Field(description="The explanation as sentences.")
+    explanation: dict[str, Any] = Field(
+        description="The explanation as data: verdict, moves, threat, and notes on moves."
+    )
+    limits: LimitsView
+
+
+class Reviewed(Answer):
+    """A reviewed game: the marks of its moves, and its turning points."""
+
+    text: list[str] = Field(description="The review as lines of text.")
+    review: dict[str, Any] = Field(
+        description="The review as data: sides, steps, expected points, and turning points."
+    )
     limits: LimitsView
 
 

@@ -23,11 +23,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from cutnode.compiler import progress
-from cutnode.search.engine import Engine
 from cutnode.service.code import CompiledCode
 from cutnode.service.failures import Failure, failure_of, report
 from cutnode.service.models import Answer, Compiling, Started
-from cutnode.service.questions import Key, LevelEngine, OnEvent, Question
+from cutnode.service.questions import Key, OnEvent, PooledEngine, Question
 from cutnode.service.settings import Settings
 
 COMPILING_SECONDS = 0.5
@@ -41,7 +40,7 @@ class CachedEngine(NamedTuple):
     """An engine, its key, and the MiB that it may take."""
 
     key: Key
-    engine: Engine | LevelEngine
+    engine: PooledEngine
     megabytes: int
 
 
@@ -57,7 +56,7 @@ class EngineCache:
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def borrow(self, key: Key) -> Iterator[Engine | LevelEngine]:
+    def borrow(self, key: Key) -> Iterator[PooledEngine]:
         """Lend an engine to one caller at a time; :class:`Failure` if memory is short."""
         cached = self._find(key) or self._make(key)
         try:

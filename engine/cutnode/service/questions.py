@@ -18,12 +18,18 @@ from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.notation import notation_of
+from cutnode.contract.notes import notes_to
+from cutnode.explaining.explanations import explain
+from cutnode.explaining.judging import PROVER_TABLE, Judge
+from cutnode.explaining.reviewing import EXPLAINED, TURNING_POINTS, review
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.evaluation import evaluation_of
 from cutnode.kernels.scores import is_decisive, win_distance
 from cutnode.kernels.tablebase_scores import FAR
 from cutnode.playing.players import TABLE_MEGABYTES, Choice, LevelPlayer
+from cutnode.playing.records import parse_record
 from cutnode.search.api import perft
+from cutnode.search.board import Board
 from cutnode.search.engine import Engine
 from cutnode.search.game_solver import require_value
 from cutnode.search.results import Iteration, Line, Result, line_text
@@ -37,6 +43,8 @@ from cutnode.service.models import (
     DepthDone,
     Estimated,
     EvaluateRequest,
+    Explained,
+    ExplainRequest,
     LevelRequest,
     LimitsView,
     LineView,
@@ -45,13 +53,15 @@ from cutnode.service.models import (
     Progressed,
     Report,
     Request,
+    Reviewed,
+    ReviewRequest,
     Searched,
     SearchRequest,
     Solved,
     SolveRequest,
 )
-from cutnode.service.settings import USUAL_SECONDS, Settings
-from cutnode.service.views import read_position
+from cutnode.service.settings import EXPLAINING_SECONDS, USUAL_SECONDS, Settings
+from cutnode.service.views import read_board, read_position
 from cutnode.storage.evaluations import OWN_NAME, chosen_evaluation
 from cutnode.tablebases.tablebase import Tablebase
 
@@ -68,7 +78,7 @@ class Key:
     evaluation: str | None = None
     exact: bool = False
     searching: str = "alphabeta"
-    """The engine that searches: alphabeta, mcts or auto."""
+    """The engine that searches: alphabeta, mcts or auto; or judge, which explains."""
     level: str = ""
     """The level that the engine plays, if any."""
     session: str = ""
@@ -81,19 +91,22 @@ class Key:
         if self.level:
             return self.table
         table, tree = self.memory()
-        return tree + math.ceil(Engine.room(self.cls, table=table, threads=self.threads))
+        own = PROVER_TABLE if self.searching == "judge" else 0
+        return own + tree + math.ceil(Engine.room(self.cls, table=table, threads=self.threads))
 
     def memory(self) -> tuple[int, int]:
         """Return the MiB of the table, and of the tree of playouts."""
-        if self.searching == "auto":
+        if self.searching in ("auto", "judge"):
             half = max(self.table // 2, SMALLEST_TABLE)
             return half, half
         return (SMALLEST_TABLE, self.table) if self.searching == "mcts" else (self.table, 0)
 
-    def engine(self) -> Engine | LevelEngine:
+    def engine(self) -> PooledEngine:
         """Make an engine."""
         if self.level:
             return LevelEngine(self)
+        if self.searching == "judge":
+            return JudgeEngine(self)
         table, tree = self.memory()
         own: Any = {"memory": tree << 20, **dict(self.tree)} if tree else {"exact": self.exact}
         return Engine(
@@ -130,6 +143,24 @@ class LevelEngine:
         """Do nothing: there is nothing to release but memory."""
 
 
+class JudgeEngine:
+    """A judge of positions, with the interface of a pooled engine."""
+
+    def __init__(self, key: Key):
+        table, tree = key.memory()
+        self.judge = Judge(key.cls, table=table, memory=tree << 20, tablebase=key.tablebase)
+        self.judge.prepare()
+
+    def new_game(self) -> None:
+        """Forget earlier questions."""
+        self.judge.clear()
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to release but memory."""
+
+
+PooledEngine = Engine | LevelEngine | JudgeEngine
+
 OnEvent = Callable[[Report], None]
 
 A = TypeVar("A", bound=Answer)
@@ -163,10 +194,15 @@ class Question:
     """An event that ends the search early."""
 
     @property
+    def trial(self) -> str:
+        """The kind of question that needs the same code, and may need hardly any time."""
+        return "explain" if self.kind == "review" else self.kind
+
+    @property
     def code(self) -> tuple[Any, ...]:
         """The compiled code that the question needs."""
         key = self.key
-        return KINDS[self.kind].ask, key.cls, key.evaluation, key.searching, key.level
+        return KINDS[self.trial].ask, key.cls, key.evaluation, key.searching, key.level
 
     @property
     def limits(self) -> LimitsView:
@@ -179,9 +215,9 @@ class Question:
         """Return a question that needs the same code but hardly any time."""
         deep = "depth" in self.options and self.key.searching == "alphabeta"
         options = {"seconds": 0.01} | ({"depth": 1} if deep else {})
-        return Question(self.kind, self.game, self.name, self.key, self.position, options)
+        return Question(self.trial, self.game, self.name, self.key, self.position, options)
 
-    def ask(self, engine: Engine | LevelEngine) -> Answer:
+    def ask(self, engine: PooledEngine) -> Answer:
         """Put the question to an engine, and return the answer."""
         if self.fresh:
             engine.new_game()
@@ -236,6 +272,29 @@ def _solve(question: Question, engine: Engine) -> Solved:
     return question.answer(Solved, **result.to_dict(), meaning=result.meaning())
 
 
+def _explain(question: Question, engine: JudgeEngine) -> Explained:
+    found = explain(question.position, judge=engine.judge, stop=question.stop, **question.options)
+    return question.answer(
+        Explained,
+        position=position_text(question.position),
+        text=found.sentences(),
+        explanation=found.to_dict(),
+    )
+
+
+def _review(question: Question, engine: JudgeEngine) -> Reviewed:
+    board, nodes, seconds = (question.options[name] for name in ("board", "nodes", "seconds"))
+    parts = len(board.record.positions) + TURNING_POINTS * EXPLAINED
+    limits = {"nodes": nodes and max(1, nodes // parts), "seconds": seconds / parts}
+    found = review(board, judge=engine.judge, stop=question.stop, **limits)
+    return question.answer(
+        Reviewed,
+        position=board.text,
+        text=[*found.lines()],
+        review=found.to_dict(),
+    )
+
+
 def _count(question: Question, engine: Engine) -> Counted:
     clock, stop = Clock(None), question.stop
     seconds, depth, bulk = (question.options.get(name) for name in ("seconds", "depth", "bulk"))
@@ -282,10 +341,12 @@ KINDS = {
     "analyse": Kind(AnalyseRequest, _solve),
     "perft": Kind(PerftRequest, _count),
     "move": Kind(LevelRequest, _move_of_level),
+    "explain": Kind(ExplainRequest, _explain),
+    "review": Kind(ReviewRequest, _review),
 }
 
 
-SEARCHING = ("search", "solve", "analyse")
+SEARCHING = ("search", "solve", "analyse", "explain", "review")
 """The kinds whose tables serve the next question of the session."""
 
 
@@ -316,13 +377,21 @@ def read_question(
         table = least(table, asked.memory)
         options |= {name: getattr(asked, name) for name in ("depth", "playouts", "lines", "seed")}
         if asked.moves is not None:
-            options["moves"] = [_move(position, text, n) for n, text in enumerate(asked.moves)]
-        options["history"] = [
-            read_position(game, text, f"body.history[{n}]")[0]
-            for n, text in enumerate(asked.history)
-        ]
+            options["moves"] = [
+                _move(position, text, f"body.moves[{n}]") for n, text in enumerate(asked.moves)
+            ]
+        options["history"] = _history(game, asked.history)
         if asked.depth is asked.playouts is asked.nodes is asked.seconds is None:
             options["seconds"] = min(seconds, USUAL_SECONDS)
+    elif kind == "explain":
+        own["searching"] = "judge"
+        if asked.nodes is asked.seconds is None:
+            options["seconds"] = min(seconds, EXPLAINING_SECONDS)
+        options["move"] = None if asked.move is None else _move(position, asked.move, "body.move")
+        options["history"] = _history(game, asked.history)
+    elif kind == "review":
+        own["searching"] = "judge"
+        options["board"], notes = _game_played(game, name, asked)
     elif kind == "perft":
         options |= {"depth": asked.depth, "bulk": asked.bulk}
     elif kind == "move":
@@ -336,7 +405,7 @@ def read_question(
             options["at_least"] = asked.at_least
             _refuse_value(position, asked.at_least)
     tablebase = registry.tablebases.get(cls)
-    if own.get("searching", "alphabeta") != "alphabeta" and defines(cls, "chance"):
+    if own.get("searching") in ("mcts", "auto") and defines(cls, "chance"):
         tablebase = None
     key = Key(cls, table, threads, tablebase, **own)
     fresh = kind in SEARCHING and not asked.session
@@ -352,11 +421,26 @@ def estimate(registry: GameRegistry, name: str, asked: EvaluateRequest) -> Estim
     return Estimated(game=name, position=position_text(position), notes=notes, value=value)
 
 
-def _move(position: Any, text: str, number: int) -> int:
+def _game_played(game: Game, name: str, asked: ReviewRequest) -> tuple[Board, list[str]]:
+    """Return the board at the end of the game of a request, with notes on how it was read."""
+    if not asked.record:
+        return read_board(game, asked.position, asked.moves)
+    notes: list[str] = []
+    with notes_to(notes.append):
+        recorded = parse_record(asked.record, name, game.module)
+    board, own = read_board(game, recorded.start, recorded.plies)
+    return board, [*notes, *own]
+
+
+def _history(game: Game, texts: list[str]) -> list[Any]:
+    return [read_position(game, text, f"body.history[{n}]")[0] for n, text in enumerate(texts)]
+
+
+def _move(position: Any, text: str, where: str) -> int:
     try:
         return int(notation_of(type(position)).parse_move(position, text))
     except CutnodeError as error:
-        raise Failure(404, str(error), f"body.moves[{number}]") from None
+        raise Failure(404, str(error), where) from None
 
 
 def _evaluation(cls: type, name: str | None) -> Any:

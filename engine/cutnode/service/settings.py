@@ -13,6 +13,9 @@ from cutnode.storage.tables import available_megabytes
 USUAL_SECONDS = 1.0
 """The time of a search without a limit."""
 
+EXPLAINING_SECONDS = 2.0
+"""The time of an explanation without a limit."""
+
 THREAD_MEGABYTES = 8
 """The approximate memory of an engine's thread, apart from the table."""
 

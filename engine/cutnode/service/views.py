@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cutnode.contract.derived import cells_of_parts, legal_moves, recurs, same_after_chance
-from cutnode.contract.errors import CutnodeError, GameError
+from cutnode.contract.errors import CutnodeError, GameError, PositionError
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import (
     board,
@@ -17,6 +19,7 @@ from cutnode.contract.messages import (
 )
 from cutnode.contract.notation import board_of, contents_of, notation_of
 from cutnode.contract.notes import notes_to
+from cutnode.contract.text import quoted
 from cutnode.contract.verbs import (
     chance,
     chance_outcome,
@@ -27,6 +30,8 @@ from cutnode.contract.verbs import (
     recurrence,
 )
 from cutnode.playing.board_layout import board_layout
+from cutnode.playing.records import step_of
+from cutnode.search.board import Board
 from cutnode.service.failures import Failure
 from cutnode.service.games import GameRegistry
 from cutnode.service.models import (
@@ -60,6 +65,56 @@ def read_position(game: Game, text: str, where: str) -> tuple[Any, list[str]]:
         raise Failure(404, str(error), where) from None
 
 
+class IllegalMove(Failure):
+    """A move that cannot be played on a board, and the moves that can."""
+
+    def __init__(self, board: Board, error: CutnodeError, where: str):
+        super().__init__(404, str(error), where)
+        self.legal = outcome_texts(board) or move_texts(board)
+
+
+@contextlib.contextmanager
+def legal_listed(board: Board, where: str) -> Iterator[None]:
+    """Raise the error of an illegal move as an :class:`IllegalMove`."""
+    try:
+        yield
+    except CutnodeError as error:
+        raise IllegalMove(board, error, where) from None
+
+
+def read_board(game: Game, text: str, moves: Sequence[str]) -> tuple[Board, list[str]]:
+    """Return the board after some moves from a position, with notes on that position.
+
+    Outcomes of chance are in words, or ``chance N`` for number N, counted from 0.
+    :class:`Failure` (404) if the position is invalid or a move is illegal.
+    """
+    position, notes = read_position(game, text, "body.position")
+    board = Board(game, position)
+    for number, move in enumerate(moves):
+        with legal_listed(board, f"body.moves[{number}]"):
+            outcomes = outcome_texts(board)
+            step = outcomes.index(move) if move in outcomes else step_of(move)
+            if isinstance(step, int):
+                board.roll(step)
+            elif outcomes:
+                raise PositionError(f"chance decides here: {quoted(move)} is not an outcome")
+            else:
+                board.push(step)
+    return board, notes
+
+
+def outcome_texts(board: Board) -> list[str]:
+    """Return the outcomes of chance in words; none where chance does not decide."""
+    position = board.position
+    events = chance(position) if board.is_chance() else 0
+    return [chance_text(position, event) for event in range(events)]
+
+
+def move_texts(board: Board) -> list[str]:
+    """Return the legal moves in the game's notation."""
+    return [move_text(board.position, move) for move in board.legal_moves]
+
+
 # Boards
 
 
@@ -74,7 +129,7 @@ def show_board(registry: GameRegistry, name: str) -> BoardView | None:
 
 def show_position(registry: GameRegistry, name: str, text: str) -> PositionView:
     """Return the view of a position, with its moves and chance outcomes."""
-    return _view(name, *read_position(registry.game(name), text, "query.position"))
+    return view(name, *read_position(registry.game(name), text, "query.position"))
 
 
 def set_up(registry: GameRegistry, name: str, asked: SetupRequest) -> PositionView:
@@ -97,10 +152,11 @@ def set_up(registry: GameRegistry, name: str, asked: SetupRequest) -> PositionVi
         position = notation_of(type(start)).set_up(asked.cells, asked.mover, start)
     except CutnodeError as error:
         raise Failure(404, str(error), "body.cells") from None
-    return _view(name, position, [])
+    return view(name, position, [])
 
 
-def _view(name: str, position: Any, notes: list[str]) -> PositionView:
+def view(name: str, position: Any, notes: list[str]) -> PositionView:
+    """Return the view of a position that was read with *notes*."""
     cls = type(position)
     ended, value = outcome(position)
     over = bool(ended or drawn(position))
