@@ -21,9 +21,10 @@ from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from cutnode.compiler.progress import Progress
 from cutnode.service import pool
+from cutnode.service.listening import address, listen
 from cutnode.service.pool import SearchPool
 from cutnode.service.questions import Question
-from cutnode.service.server import Server, address, listen
+from cutnode.service.server import Server
 from cutnode.service.settings import Settings
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

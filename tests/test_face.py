@@ -48,6 +48,7 @@ from cutnode import (
     to_svg,
     write_proof,
 )
+from cutnode.cli.mcp import mcp
 from cutnode.cli.serve import run_service
 from cutnode.cluster.tasks import require_distributed
 from cutnode.contract.errors import CutnodeError, GameError
@@ -405,10 +406,11 @@ def test_batches_as_tables():
         ("matplotlib", "plot", lambda: check_plot("a.svg")),
         ("prometheus_client", "serve", lambda: run_service("127.0.0.1", 0, print, hosts=())),
         ("websockets", "serve", lambda: run_service("127.0.0.1", 0, print, hosts=())),
+        ("mcp", "mcp", lambda: mcp.main([], standalone_mode=False)),
     ],
 )
 def test_missing_extras_are_named(monkeypatch, package, name, use):
-    late = ("cutnode.service", "uvicorn.protocols.websockets")
+    late = ("cutnode.service", "mcp.", "uvicorn.protocols.websockets")
     for loaded in [each for each in sys.modules if each.startswith(late)]:
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, package, None)

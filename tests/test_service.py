@@ -28,9 +28,10 @@ from cutnode.cli.serve import serve
 from cutnode.compiler.progress import Progress
 from cutnode.service import games, pool, records
 from cutnode.service.failures import Failure
+from cutnode.service.listening import address, listen
 from cutnode.service.pool import SearchPool
 from cutnode.service.questions import Question
-from cutnode.service.server import Server, address, listen
+from cutnode.service.server import Server
 from cutnode.service.settings import Settings
 from cutnode.tablebases.building import build_tablebase
 

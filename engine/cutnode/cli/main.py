@@ -48,8 +48,8 @@ MODULES = {
 OWN_COMMANDS = {
     **{command: module for module, commands in MODULES.items() for command in commands},
     **{name: name for name in ("batch", "book", "cluster", "lab", "match", "mate", "play")},
-    **{name: name for name in ("explain", "export", "review", "search", "tablebase", "train")},
-    **{name: name for name in ("tree", "warm")},
+    **{name: name for name in ("explain", "export", "mcp", "review", "search", "tablebase")},
+    **{name: name for name in ("train", "tree", "warm")},
 }
 """The module of each command of this package."""
 

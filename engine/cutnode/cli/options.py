@@ -319,7 +319,7 @@ ALLOW_HOST = option(
 
 MAX_GAMES = integer(
     "--max-games",
-    "Hold at most N compiled games, counting each variant; answer requests for more with 503.",
+    "Hold at most N compiled games, counting each variant, and refuse requests for more.",
     default=16,
 )
 

@@ -151,7 +151,8 @@ def run_service(
     """
     try:
         from cutnode.service.hosts import is_wildcard
-        from cutnode.service.server import Server, address, listen
+        from cutnode.service.listening import address, listen
+        from cutnode.service.server import Server
         from cutnode.service.settings import GAME_MEGABYTES, PROGRAM_MEGABYTES, Settings
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]

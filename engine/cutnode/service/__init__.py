@@ -1,7 +1,7 @@
 """The engine as an HTTP and WebSocket service, for programs in any language.
 
 ``cutnode serve`` starts it (:mod:`cutnode.cli.serve`).  Only this package needs the dependencies
-of the extra ``serve``.
+of the extra ``serve``, and only its module ``mcp`` the one of the extra ``mcp``.
 
 | module | contents |
 |---|---|
@@ -19,5 +19,7 @@ of the extra ``serve``.
 | ``hosts`` | protection against pages of other sites |
 | ``limits`` | protection against large requests and slow clients |
 | ``metrics`` | counts and times for Prometheus |
-| ``server`` | the process: socket, startup and shutdown |
+| ``server`` | the process: startup and shutdown |
+| ``listening`` | its socket |
+| ``mcp`` | the same as tools for language models, without a web application |
 """

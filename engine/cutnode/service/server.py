@@ -1,4 +1,4 @@
-"""The process of a service: socket, startup and shutdown."""
+"""The process of a service: startup and shutdown."""
 
 from __future__ import annotations
 
@@ -12,13 +12,10 @@ from collections.abc import Callable, Iterator
 import uvicorn
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from cutnode.contract.errors import CutnodeError
 from cutnode.service.app import make_app
 from cutnode.service.limits import timeout_protocol
 from cutnode.service.settings import Settings
 from cutnode.service.state import Service
-
-BACKLOG = 128
 
 GRACE = 0.5
 """The seconds that stopped searches have to answer before their connections are closed."""
@@ -95,21 +92,3 @@ class Server(uvicorn.Server):
     def is_busy(self) -> bool:
         """Return whether a thread still compiles or searches, though nothing waits for it."""
         return self.compiling.is_alive() or self.service.pool.is_busy()
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Open a listening socket; :class:`CutnodeError` if that fails."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except OSError as error:
-        raise CutnodeError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
-    # Connections inherit it.  Without it, an answer in two parts waits 40 ms between them.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
-
-
-def address(listening: socket.socket) -> str:
-    """Return the URL of a service."""
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
