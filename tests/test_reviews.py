@@ -252,3 +252,10 @@ def test_folder_is_resumed(tmp_path, monkeypatch):
     (folder / "a.txt").write_text("5\n1\n")
     run_cutnode(*words)
     assert len(reviewed) == 3  # the record has changed
+
+
+@pytest.mark.slow
+def test_games_without_an_evaluation_are_estimated_by_playouts():
+    board = random_game("clobber:5x4", random.Random(2))
+    review = cutnode.review(board, nodes=300, turning_points=0)
+    assert "by random playouts" in review.basis and "no evaluation" in review.basis

@@ -412,7 +412,7 @@ class _Reviewing:
         elif name == "Opponent":
             name = "Second player"
         player = self.recorded.headers.get(name, "?").strip()
-        return name if player in ("", "?") else f"{name} ({player})"
+        return name if player in ("", "?", name) else f"{name} ({player})"
 
     def basis(self) -> str:
         """Return in words what the values rest on."""

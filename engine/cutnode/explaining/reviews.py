@@ -110,7 +110,7 @@ class TurningPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A reviewed game."""
+    """A reviewed game: its marked steps, both sides in numbers, and its turning points."""
 
     recorded: Recorded
     """The game as it was given, with its headers and comments."""
