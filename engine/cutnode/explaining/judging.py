@@ -46,6 +46,12 @@ PROOF_SHARE = 0.4
 CHECK_SHARE = 0.05
 """The share of the limits for the proof of one win or loss that a search reports."""
 
+SHORT_WIN = 4
+"""The distance in plies up to which a win or loss is checked with ``SHORT_NODES`` at any time."""
+
+SHORT_NODES = 20_000
+"""The nodes for the proof of a short win."""
+
 ALMOST = 0.99
 """The expected points of a win that a search reports and no proof confirms."""
 
@@ -500,7 +506,9 @@ class _Work:
             return
         for judged in sorted(self.found.values(), key=lambda each: each.sort_key):
             distance = None if judged.proven else win_distance(judged.value)
-            if distance is None or distance > 2 * MOST_MOVES or self.budget.ended:
+            if distance is None or distance > 2 * MOST_MOVES:
+                continue
+            if self.budget.ended and distance > SHORT_WIN:
                 continue
             confirmed = self.confirmed(judged, int(distance))
             if confirmed is not None:
@@ -511,6 +519,8 @@ class _Work:
         prover = self.of.prover
         assert prover is not None
         limits = self.budget.share(CHECK_SHARE)
+        if distance <= SHORT_WIN:
+            limits = {"stop": self.budget.stop, "nodes": SHORT_NODES}
         child = play(self.position, judged.move)
         over, value = outcome(child)
         if over:
