@@ -905,6 +905,18 @@ def position_text(position: Men) -> str:
     return f"{mover(position)}/{rows}/{hands_text(position)}"
 
 
+def from_cells(contents: list[int], mover: str, start: Men) -> Men:
+    """Return the position with these men; missing ones are in the hand of the player who waits."""
+    symbols = CELLS.symbols(contents)
+    held = ""
+    if start.DROPS:
+        men = "".join(symbols).upper().replace("R", "C")
+        held = "".join(letter * (2 - men.count(letter)) for letter in "CEG")
+    rows = "/".join("".join(symbols[row.start : row.stop]) for row in CELLS.rows)
+    held = held.lower() if mover == "S" else held
+    return _parse_board(f"{mover}/{rows}/{held or '-'}", type(start))
+
+
 def parse_position(text: str, variant: str = "") -> Men:
     """Read a board or the moves from the start (see the module's docstring)."""
     if "/" in text or "\n" in text.strip():

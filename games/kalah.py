@@ -448,6 +448,10 @@ def parse_position(text: str, variant: str = "") -> Seeds:
     return _parse_board(text, empty) if is_board(text, "[") else parse_houses(text, empty)
 
 
+def from_cells(contents: list[int], mover: str, start: Seeds) -> Seeds:
+    return _parse_board(start.CELLS.text(contents, mover), start)
+
+
 def position_text(position: Seeds) -> str:
     return position.CELLS.text(contents_of(position), mover(position))
 

@@ -304,6 +304,10 @@ def parse_position(text: str, variant: str = "") -> Seeds:
     return _parse_board(text, position) if is_board(text, "[") else parse_houses(text, position)
 
 
+def from_cells(contents: list[int], mover: str, start: Seeds) -> Seeds:
+    return _parse_board(start.CELLS.text(contents, mover), start)
+
+
 def position_text(position: Seeds) -> str:
     board = position.CELLS.text(contents_of(position), mover(position))
     return f"{board} {position.quiet}" if position.quiet else board

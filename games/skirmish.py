@@ -53,6 +53,7 @@ cell where a unit mines, an element to build, and the end of the turn.
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any, NamedTuple
 
@@ -705,6 +706,23 @@ def position_text(position: Field) -> str:
         f"{'/'.join(rows)} ore={''.join(ore)} gold={first[0]},{second[0]} "
         f"build={','.join(queues)} actions={position.actions} turns={position.turns}"
     )
+
+
+def from_cells(contents: list[int], mover: str, start: Field) -> Field:
+    """Return the position of these cells at the first turn of a player, without gold."""
+    symbols = [symbol.partition("+") for symbol in start.CELLS.symbols(contents)]
+    units = [unit or "." for unit, _, _ in symbols]
+    rows = ("".join(units[row.start : row.stop]) for row in start.CELLS.rows)
+    ore = ""
+    for cell, (_, _, number) in zip(itertools.chain(*cells_read(start)), symbols, strict=True):
+        if start.CRYSTALS >> cell & 1:
+            ore += number or "0"
+        elif number:
+            raise PositionError(f"there is no crystal on {cell_name(start, cell)}")
+    turns = start.TURNS - (PLAYERS.index(mover) != start.TURNS % 2)
+    actions = 1 if turns == start.TURNS else ACTIONS
+    rest = f"ore={ore} gold=0,0 build=-,- actions={actions} turns={turns}"
+    return _parse_board(f"{'/'.join(rows)} {rest}", start)
 
 
 def mover(position: Field) -> str:

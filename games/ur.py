@@ -385,6 +385,7 @@ CELLS = Points(
     tuple((float(x), float(y)) for y, row in enumerate(COLUMNS) for x in row),
     contents={".": "empty", "l": "light piece", "d": "dark piece", "*": "rosette"},
     glyphs={".": "·", "l": "○", "d": "●", "*": "✿"},
+    players={"light": "light", "dark": "dark"},
     row_names=("light", "", "dark"),
 )
 
@@ -545,6 +546,15 @@ def position_text(position: Pieces) -> str:
         f"{light} {top[:4]}--{top[4:]} / {middle} / {dark} {bottom[:4]}--{bottom[4:]} "
         f"{mover(position)}{roll}"
     )
+
+
+def from_cells(contents: list[int], mover: str, start: Pieces) -> Pieces:
+    """Return the position before a roll with these pieces; all others wait."""
+    symbols = "".join(CELLS.symbols(contents))
+    top, middle, bottom = (symbols[row.start : row.stop] for row in CELLS.rows)
+    light, dark = (max(start.PIECES - symbols.count(letter), 0) for letter in "ld")
+    text = f"{light} {top} / {middle} / {dark} {bottom} {mover}"
+    return _parse_board(text, start)
 
 
 def parse_position(text: str, variant: str = "") -> Pieces:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,11 +40,13 @@ expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
-def serving(games: tuple[str, ...], port: int = 0) -> Iterator[str]:
+def serving(
+    games: tuple[str, ...], port: int = 0, *, threads: int = 1, table: int = 8
+) -> Iterator[str]:
     """A service in a thread of this process, as ``cutnode board`` starts it."""
     listening = listen("127.0.0.1", port)
     ready = threading.Event()
-    settings = Settings(games=games, prepared=False, searches=2, table=8)
+    settings = Settings(games=games, prepared=False, searches=2, threads=threads, table=table)
     server = Server(settings, ready=ready.set)
     thread = threading.Thread(target=server.run, args=([listening],))
     url = address(listening)
@@ -199,7 +204,8 @@ def test_connect4_by_columns_and_keys(page: Page, service: str) -> None:
     page.uncheck("#analyse")
     play(page, 0)  # the top of a column
     expect(cell(page, 35)).to_have_attribute("aria-label", re.compile("first player"))
-    cell(page, 41).focus()
+    page.locator("#flip").focus()
+    cell(page, 41).focus()  # as by Tab: after a click, the arrow keys step through the game
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
@@ -451,10 +457,14 @@ def test_axe_finds_nothing(browser: Browser, service: str, scheme: Any) -> None:
             expect(page.locator(".tree .node").first).to_be_visible()
         if game == "hex:4":
             page.click("#edit")
-        found = axe.run(page)
-        assert found.violations_count == 0, found.generate_report()
-        assert page.evaluate(SMALL) == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for dialog in ("", "help", "open-game") if game == "hex:4" else ("",):
+            if dialog:
+                page.click(f"#{dialog}")
+            found = axe.run(page)
+            assert found.violations_count == 0, found.generate_report()
+            assert page.evaluate(SMALL) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            page.keyboard.press("Escape")
         page.close()
 
 
@@ -535,3 +545,227 @@ def test_a_level_that_was_kept_plays(page: Page, service: str) -> None:
     page.goto(f"{service}/#game=tictactoe")
     expect(page.locator("#record button")).to_have_count(2)
     status(page, r"second player \(o\) to move")
+
+
+# Set-up of positions
+
+
+def test_seeds_and_pieces_are_set_up(page: Page, service: str) -> None:
+    show(page, service, "kalah:4x3")
+    page.click("#edit")
+    page.click("#clear")
+    for seeds, number in (("1", 1), ("1", 6), ("11", 9), ("11", 0)):
+        page.locator("#palette select").select_option(seeds)
+        cell(page, number).click()
+    page.select_option("#mover", "north")
+    page.click("#done")
+    expect(page.locator("#text")).to_have_value("[11] 1 0 0 0 / 0 1 0 0 [11] north")
+    show(page, service, "chess", "4k3/8/8/8/8/8/4P3/4K2R w K - 0 1")
+    page.click("#edit")
+    page.get_by_role("radio", name="black rook").click()
+    cell(page, 60).click()
+    page.click("#done")
+    expect(page.locator("#error")).to_have_text("white has 0 kings; a player has one")
+    page.get_by_role("radio", name="white king").click()
+    cell(page, 60).click()
+    cell(page, 52).click()
+    cell(page, 52).click()  # empty
+    page.click("#done")
+    expect(page.locator("#text")).to_have_value("4k3/8/8/8/8/8/8/4K2R w K - 0 1")
+
+
+# Recorded games
+
+
+def moves(page: Page) -> str:
+    """Return the game as the page writes it."""
+    words = page.locator("#record > *").evaluate_all(
+        "all => all.flatMap((part) => part.children.length ? [...part.children] : part)"
+        ".map((part) => part.textContent.trim())"
+    )
+    return " ".join(filter(None, words))
+
+
+def open_game(page: Page, text: str) -> None:
+    page.click("#open-game")
+    page.fill("#game-text", text)
+    page.click("#import")
+
+
+def saved(page: Page, button: str) -> str:
+    with page.expect_download() as waiting:
+        page.click(button)
+    return Path(waiting.value.path()).read_text()
+
+
+def test_variations_are_kept_promoted_and_deleted(page: Page, service: str) -> None:
+    show(page, service, "tictactoe")
+    play(page, 4, 0, 8)
+    page.keyboard.press("ArrowLeft")
+    play(page, 2)
+    assert moves(page) == "Start 1. 5 1 2. 9 ( 2. 3 )"
+    expect(cell(page, 2)).to_have_attribute("aria-label", re.compile("first player"))
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#record [aria-current]")).to_have_text("9")
+    expect(page.locator("#promote")).to_be_disabled()
+    page.keyboard.press("ArrowDown")
+    page.fill("#comment", "better: a fork")
+    page.select_option("#mark", "!")
+    page.reload()
+    expect(page.locator("#record .comment").last).to_have_text("better: a fork")
+    page.keyboard.press("p")
+    expect(page.locator("#promote")).to_be_disabled()
+    assert moves(page) == "Start 1. 5 1 2. 3! better: a fork ( 2. 9 )"
+    page.click("#undo")
+    page.click("#undo")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.keyboard.press("Delete")
+    assert moves(page).endswith("( 2. 9 )")
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.keyboard.press("Delete")
+    expect(page.locator("#record button")).to_have_count(1)
+
+
+PGN = """[Event "Club match"]
+[White "Ann"]
+[Black "Bob"]
+[Result "0-1"]
+
+{A short game} 1. f3 e5 (1... d5 $6 {slow} 2. e4 (2. d4 c5) 2... dxe4) 2. g4?? {Oh} Qh4# 0-1
+"""
+
+
+def test_pgn_is_opened_annotated_and_saved(page: Page, service: str) -> None:
+    pgn = pytest.importorskip("chess.pgn")
+    show(page, service, "tictactoe")
+    open_game(page, PGN)
+    status(page, "black has won")
+    expect(page.locator("#headers")).to_contain_text("White: Ann · Black: Bob")
+    assert moves(page) == (
+        "Start A short game 1. f3 e5 ( 1… d5?! slow 2. e4 ( 2. d4 c5 ) dxe4 ) 2. g4?? Oh Qh4#"
+    )
+    expect(page.locator(".frame.won")).to_have_count(2)
+    page.fill("#comment", "mate {at last}")
+    text = saved(page, "#save-own")
+    game = pgn.read_game(io.StringIO(text))
+    assert (game.errors, game.headers["White"], game.headers["Result"]) == ([], "Ann", "0-1")
+    assert game.comment == "A short game"
+    line = list(game.mainline())
+    assert [node.san() for node in line] == ["f3", "e5", "g4", "Qh4#"]
+    assert (line[2].nags, line[2].comment, line[3].comment) == ({4}, "Oh", "mate (at last)")
+    other = line[0].variations[1]
+    assert (other.san(), other.comment, other.nags) == ("d5", "slow", {6})
+    assert [node.san() for node in other.variations] == ["e4", "d4"]
+
+    before = moves(page)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("#copy-game")
+    expect(page.locator("#copy-game")).to_have_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == saved(page, "#save-game")
+    page.evaluate("location.hash = '#game=connect4'")
+    expect(page.locator("#about")).to_contain_text("Connect Four")
+    open_game(page, copied)
+    expect(page.locator("#about")).to_contain_text("Chess")
+    assert moves(page) == before
+
+
+def test_a_link_holds_the_whole_game(page: Page, service: str) -> None:
+    show(page, service, "ur:finkel-1")
+    for outcome in ("1 (25 %)", "1 (25 %)"):
+        page.get_by_role("button", name=outcome).click()
+        page.locator("#moves button").first.click()
+        status(page, "to roll")
+    page.click("#undo")
+    page.fill("#comment", "a & b # c")
+    before, shown = moves(page), page.inner_text("#record [aria-current]")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("#copy-link")
+    expect(page.locator("#copy-link")).to_have_text("Copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    page.evaluate("sessionStorage.clear()")
+    page.evaluate("link => (location.href = link)", link)
+    expect(page.locator("#record [aria-current]")).to_have_text(shown)
+    assert moves(page) == before
+    expect(page).to_have_url(re.compile("game=ur.*position=[^&]*$"))
+    page.fill("#comment", "x" * 8000)
+    page.click("#copy-link")
+    expect(page.locator("#error")).to_contain_text("a link holds at most 8000 characters")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1. e4 e6 2. Ke3", "step 2: '.' is not a cell; cells are 1..9"),
+        ('[Event "?"]\n\n1. e4 e6 2. Ke3', "step 3: 'Ke3' is not a legal move of white"),
+        ("# moves of go\n1", "unknown game 'go'"),
+        ("# moves of tictactoe\n5\n(\n1\n", "a variation is not closed"),
+        ("# moves of tictactoe, from x\n5\n", "the board has 1 rows"),
+        ("5 1 9 9", "step 4: cell 9 is marked already"),
+    ],
+)
+def test_games_that_cannot_be_read_are_said(page: Page, service: str, text: str, said: str) -> None:
+    show(page, service, "tictactoe")
+    play(page, 4)
+    open_game(page, text)
+    expect(page.locator("#import-error")).to_contain_text(said)
+    page.keyboard.press("Escape")
+    expect(page.locator("#record button")).to_have_count(2)
+
+
+def test_a_line_of_moves_and_a_file_are_opened(page: Page, service: str, tmp_path: Path) -> None:
+    show(page, service, "tictactoe")
+    open_game(page, "5 1 9")
+    expect(page.locator("#record button")).to_have_count(4)
+    file = tmp_path / "game.txt"
+    file.write_text("# moves of hex:4, from ..../..../..../.... x\na1\nb2\n")
+    page.click("#open-game")
+    page.set_input_files("#game-file", file)
+    expect(page.locator("#game-text")).to_have_value(re.compile("moves of hex"))
+    page.click("#import")
+    expect(page.locator("#about")).to_contain_text("Hex")
+    expect(page.locator(".disc")).to_have_count(2)
+
+
+# Choices and keys
+
+
+def test_themes_keys_and_the_evaluation_bar(page: Page, service: str) -> None:
+    show(page, service, "tictactoe", "1425", analyse=True)
+    expect(page.locator("#bar")).to_have_attribute("aria-valuetext", re.compile("first player"))
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(colour)
+    page.select_option("#theme", "dark")
+    dark = page.evaluate(colour)
+    assert dark != light
+    page.reload()
+    status(page, "to move")
+    assert page.evaluate(colour) == dark
+    page.locator("body").click(position={"x": 2, "y": 2})
+    place = cell(page, 0).bounding_box()
+    page.keyboard.press("f")
+    expect(cell(page, 0)).to_be_visible()
+    lower = "y => document.querySelector('[data-cell=\"0\"]').getBoundingClientRect().y > y"
+    page.wait_for_function(lower, arg=place["y"])
+    page.keyboard.press("?")
+    expect(page.locator("#helping")).to_be_visible()
+    page.keyboard.press("f")
+    page.keyboard.press("Escape")
+    expect(page.locator("#helping")).to_be_hidden()
+
+
+def test_lines_threads_and_table_are_chosen(page: Page) -> None:
+    sent: list[Any] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda text: sent.append(text)))
+    with serving((), threads=4, table=64) as url:
+        show(page, url, "tictactoe", "1")
+        for id, value, known in (("threads", "2", "1 2 4"), ("table-size", "16", "16 32 64")):
+            options = page.locator(f"#{id} option")
+            expect(options).to_have_count(3)
+            assert " ".join(options.evaluate_all("all => all.map((o) => o.value)")) == known
+            page.select_option(f"#{id}", value)
+        page.select_option("#lines", "3")
+        page.check("#analyse")
+        expect(page.locator("#verdict")).to_contain_text("Solved")
+        asked = json.loads(sent[0])["request"]
+        assert (asked["lines"], asked["threads"], asked["table"]) == (3, 2, 16)

@@ -1,16 +1,17 @@
 """Boards declared once: drawings, texts, colours, and contents."""
 
 import random
+import re
 import unicodedata
 
 import numpy as np
 import pytest
 
-from cutnode import GameError, game_names, legal_moves, load_game
+from cutnode import GameError, PositionError, game_names, legal_moves, load_game
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.cells import Grid, Hexagons, Points, Triangles, counts
 from cutnode.contract.messages import board, description
-from cutnode.contract.notation import board_of, contents_of
+from cutnode.contract.notation import board_of, contents_of, notation_of
 from cutnode.contract.positions import coerce, position_type
 from cutnode.contract.verbs import cell, chance, chance_outcome, outcome, play
 
@@ -107,6 +108,33 @@ def test_boards_of_games(name):
         drawn, coloured = board(position), board(position, colours=True)
         assert drawn == str(position) != coloured
         assert all(symbol in coloured for symbol in cells.symbols(contents_of(position)))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_positions_are_set_up_cell_by_cell(name):
+    """What cells do not show, such as men in hand, need not come back."""
+    game, found = load_game(name), 0
+    notation = notation_of(type(game.start()))
+    for position in reached(game):
+        if outcome(position)[0]:
+            continue
+        contents, mover = contents_of(position), notation.mover(position)
+        try:
+            made = notation.set_up(contents, mover, game.start())
+        except PositionError as error:
+            assert re.fullmatch("(white|black) has [0-2] men", str(error))  # others are in hand
+            continue
+        assert (contents_of(made), notation.mover(made)) == (contents, mover)
+        found += 1
+    assert found > 5
+    cells, choices = board_of(type(made)), random.Random(1)
+    for symbols in (2, len(cells.contents)):
+        for _ in range(30):
+            contents = choices.choices(range(symbols), k=len(cells.places))
+            try:
+                notation.set_up(contents, choices.choice([*cells.players, mover]), game.start())
+            except PositionError as error:
+                assert "\n" not in str(error)
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -26,7 +26,7 @@ from websockets.sync.client import ClientConnection, connect
 from cutnode import analyse, load_game, perft, search, solve
 from cutnode.cli.serve import serve
 from cutnode.compiler.progress import Progress
-from cutnode.service import games, pool
+from cutnode.service import games, pool, records
 from cutnode.service.failures import Failure
 from cutnode.service.pool import SearchPool
 from cutnode.service.questions import Question
@@ -192,6 +192,93 @@ def test_boards_are_set_up(client: httpx.Client) -> None:
     three = client.post("/games/tictactoe/setup", json={"cells": [1, 1, 1, 0, 0, 0, 0, 0, 0]})
     assert error(three) == (404, "no such position", "body.cells")
     none = client.post("/games/uniform/setup", json={"cells": [1]})
+    assert error(none) == (409, "refused by the game", "path.game")
+
+
+LISTED = """# moves of tictactoe, from .../.../...
+# Event: a game
+# an opening
+5 !?
+# the centre
+1
+(
+2
+# other
+3 $1 ?
+(
+4
+)
+)
+9
+"""
+
+
+def test_recorded_games_are_read(client: httpx.Client) -> None:
+    view = client.post("/games/tictactoe/record", json={"text": LISTED}).json()
+    assert (view["headers"], view["notes"]) == ({"Event": "a game"}, [])
+    plies = [(p["parent"], p["move"], p["mark"], p["comment"]) for p in view["plies"]]
+    assert plies == [
+        (None, None, "", "an opening"),
+        *((0, "5", "!?", "the centre"), (1, "1", "", ""), (2, "9", "", "")),
+        *((1, "2", "", "other"), (4, "3", "$1 ?", ""), (4, "4", "", "")),
+    ]
+    last = view["plies"][3]
+    assert (last["position"], last["side"], last["changed"]) == ("o../.x./..x", 1, [8])
+    dice = client.post("/games/ur/record", json={"text": "chance 1\nhand-1\n"}).json()["plies"]
+    assert [(p["outcome"], p["chance"], p["side"]) for p in dice] == [
+        *((None, None, 0), (1, "roll of 1", 0), (None, None, 1))
+    ]
+
+
+def test_recorded_games_are_written_in_the_games_format(client: httpx.Client) -> None:
+    text = (
+        '[White "Ann"]\n[FEN "7k/8/5K2/8/8/8/8/6Q1 b - - 4 60"]\n\n'
+        "60... Kh7 {forced} (60... Ke8 61. Qg8#) 61. Qg7# (61. -- Kh8) 1-0"
+    )
+    first = client.post("/games/chess/record", json={"text": text}).json()
+    assert [note.partition(":")[0] for note in first["notes"]] == [
+        *("a variation is cut short at step 1",) * 2,
+    ]
+    written = client.post("/games/chess/record/own", json={"text": text}).json()
+    assert written["suffix"] == ".pgn"
+    assert '[Result "1-0"]' in written["text"] and '[White "Ann"]' in written["text"]
+    assert "\n60... Kh7 {forced} 61. Qg7# 1-0\n" in written["text"]
+    again = client.post("/games/chess/record", json={"text": written["text"]}).json()
+    assert again["plies"] == first["plies"]
+
+
+@pytest.mark.parametrize(
+    ("game", "text", "detail"),
+    [
+        ("tictactoe", "5\n5\n", "step 2: cell 5 is marked already"),
+        ("tictactoe", "5 1 9 9", "step 4: cell 9 is marked already"),
+        ("tictactoe", "# moves of hex\na1", "it has moves of 'hex', not of 'tictactoe'"),
+        ("tictactoe", "(\n5\n)", "a variation must follow the step that it replaces"),
+        ("tictactoe", "5\n(\n1\n", "a variation is not closed: its parenthesis is missing"),
+        ("tictactoe", "5\n)\n", "a parenthesis is closed that was not opened"),
+        ("tictactoe", "5\n(\n1\n" * 40, "variations are nested more than 32 deep"),
+        ("tictactoe", "1\n4\n2\n5\n3\n6", "step 6: '6' is played after the game is over"),
+        ("tictactoe", "# moves of tictactoe, from x\n5", "the board has 1 rows"),
+        ("ur", "hand-1", "step 1: 'hand-1' is no outcome of chance: write chance 0 to chance 4"),
+        ("chess", "1. e4 e6 2. Ke3", "step 3: 'Ke3' is not a legal move of white"),
+        ("chess", "1. e4 (" * 40, "variations are nested more than 32 deep"),
+        ("chess", "", "it holds no game in PGN"),
+    ],
+)
+def test_games_that_cannot_be_read_are_refused(
+    client: httpx.Client, game: str, text: str, detail: str
+) -> None:
+    answer = client.post(f"/games/{game}/record", json={"text": text})
+    assert error(answer) == (404, "no such move", "body.text")
+    assert detail in answer.json()["detail"]
+
+
+def test_recorded_games_are_bounded(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MOST_PLIES", 3)
+    for text in ("5 1 9 2", "5\n1\n9\n(\n8\n7\n)\n"):
+        answer = client.post("/games/tictactoe/record", json={"text": text})
+        assert answer.json()["detail"] == "a game may have at most 3 plies"
+    none = client.post("/games/tictactoe/record/own", json={"text": "5"})
     assert error(none) == (409, "refused by the game", "path.game")
 
 
@@ -1046,7 +1133,7 @@ def test_the_engine_needs_none_of_it() -> None:
 
 def test_every_answer_is_described(client: httpx.Client) -> None:
     document = client.get("/openapi.json").json()
-    assert len(document["paths"]) == 17
+    assert len(document["paths"]) == 19
     for path, operations in document["paths"].items():
         for operation in operations.values():
             assert operation["summary"] and operation["tags"]

@@ -6,11 +6,11 @@ Stockfish plays the games against itself at low skill levels, from random openin
 it evaluates every position to a fixed depth, and its marks follow Lichess: the loss of a move is
 the difference of the expected points ``1 / (1 + exp(-0.00368208 * centipawns))`` before and after
 it, mates counting as 1000 centipawns, and 0.05, 0.1 and 0.15 make an inaccuracy, a mistake and a
-blunder.  Ours are the grades of ``cutnode.review`` with a node limit per position.  Moves of
-positions that Stockfish's control, a shallower search, marks give the agreement of Stockfish with
-itself.
+blunder.  Ours are the grades of ``cutnode.review`` with a node limit per position.  The
+control is a shallower search by Stockfish: its agreement with itself.
 
-Each game is a line of the file, so an interrupted study continues.  (pip install chess)
+Each game is a line of the file, so an interrupted study continues.  ``--games-of FILE`` reviews the
+games of an earlier study, with its marks of Stockfish.  (pip install chess)
 """
 
 from __future__ import annotations
@@ -77,9 +77,8 @@ def classes_of(points: Sequence[float]) -> list[str]:
     return found
 
 
-def measured(engine: Any, judge: Judge, arguments: Any, number: int) -> dict[str, Any]:
-    """Return the marks of a game by Stockfish, its control, and our review."""
-    engine.configure({"Skill Level": 5})
+def measured(engine: Any, arguments: Any, number: int) -> dict[str, Any]:
+    """Return the moves of a game, and their classes by Stockfish and its control."""
     board = played(engine, random.Random(f"review {number}"))
     engine.configure({"Skill Level": 20})
     anchor = points_of(engine, board, arguments.depth)
@@ -88,15 +87,21 @@ def measured(engine: Any, judge: Judge, arguments: Any, number: int) -> dict[str
     for move in board.move_stack:
         moves.append(at.san(move))
         at.push(move)
-    judge.table.forget()
-    review = cutnode.review("chess", moves, nodes=arguments.nodes, turning_points=0, judge=judge)
     return {
         "number": number,
         "moves": moves,
         "anchor": classes_of(anchor),
         "control": classes_of(control),
-        "ours": [step.grade for step in review.steps],
         "points": anchor,
+    }
+
+
+def reviewed(judge: Judge, moves: Sequence[str], nodes: int) -> dict[str, Any]:
+    """Return our grades of the moves of a game."""
+    judge.table.forget()
+    review = cutnode.review("chess", moves, nodes=nodes, turning_points=0, judge=judge)
+    return {
+        "ours": [step.grade for step in review.steps],
         "our_points": review.points,
         "lost": [-(step.change or 0) for step in review.steps],
         "accuracy": [side.accuracy for side in review.sides],
@@ -134,6 +139,12 @@ def report(games: Sequence[dict[str, Any]]) -> None:
         print(f"agreement {agreed:.1%}, Cohen's kappa {(agreed - chance) / (1 - chance):.2f}\n")
 
 
+def lines_of(path: Path | None) -> list[dict[str, Any]]:
+    """Return the games in a file; none if there is no file."""
+    lines = path.read_text().splitlines() if path is not None and path.exists() else []
+    return [json.loads(line) for line in lines]
+
+
 def main() -> None:
     form = argparse.RawTextHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
@@ -143,18 +154,18 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=14)
     parser.add_argument("--control", type=int, default=8)
     parser.add_argument("--nodes", type=int, default=20_000)
+    parser.add_argument("--games-of", type=Path)
     arguments = parser.parse_args()
-    lines = arguments.file.read_text().splitlines() if arguments.file.exists() else []
-    games = [json.loads(line) for line in lines]
-    if len(games) < arguments.games:
-        judge = Judge("chess")
-        with (
-            chess.engine.SimpleEngine.popen_uci(arguments.stockfish) as engine,
-            arguments.file.open("a") as out,
-        ):
-            for number in range(len(games), arguments.games):
-                games.append(measured(engine, judge, arguments, number))
-                print(json.dumps(games[-1]), file=out, flush=True)
+    games, known = lines_of(arguments.file), lines_of(arguments.games_of)
+    judge = Judge("chess")
+    with (
+        chess.engine.SimpleEngine.popen_uci(arguments.stockfish) as engine,
+        arguments.file.open("a") as out,
+    ):
+        for number in range(len(games), arguments.games):
+            game = known[number] if known else measured(engine, arguments, number)
+            games.append(game | reviewed(judge, game["moves"], arguments.nodes))
+            print(json.dumps(games[-1]), file=out, flush=True)
     report(games)
 
 

@@ -77,13 +77,14 @@ from cutnode.games.chess.generator import (
     write_noisy,
 )
 from cutnode.games.chess.notation import (
-    CELLS,  # noqa: F401
+    CELLS,
     LETTERS,
     LONGEST_TEXT,
     Placement,
     caption,  # noqa: F401
     chess960,
     fen,
+    king_of,
     note_passant,
     parse_fen,
     parse_move,  # noqa: F401
@@ -91,6 +92,7 @@ from cutnode.games.chess.notation import (
     player,
     refuse_impossible,
     san,
+    square_name,
     was_passed,
 )
 from cutnode.games.chess.pgn import read_pgn, words_of, write_pgn
@@ -474,6 +476,22 @@ def parse_position(text: str, variant: str = "") -> Position:
         note_passant(placement.passant)
         return set_up(placement._replace(passant=None))
     return position
+
+
+def from_cells(contents: list[int], mover: str, start: Position) -> Position:
+    """Return the position with these pieces; kings and rooks that are at home may castle."""
+    usual, letters = placement_of(start), CELLS.symbols(contents)
+    at_home = {
+        square for square, letter in usual.pieces.items() if letters[square ^ UPSIDE_DOWN] == letter
+    }
+    rooks = "".join(
+        square_name(rook)[0].upper() if rook < 32 else square_name(rook)[0]
+        for rook in usual.castling
+        if {rook, king_of(usual.pieces, rook >= 32)} <= at_home
+    )
+    board, side = CELLS.text(contents, mover).split()
+    rows = re.sub(r"\.+", lambda dots: str(len(dots[0])), board)
+    return parse_position(f"{rows} {side[0]} {rooks or '-'} - 0 1")
 
 
 def position_text(position: Position) -> str:

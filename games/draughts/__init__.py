@@ -63,7 +63,7 @@ import numpy as np
 from cutnode import Bits, PositionError, compiled, play_texts, popcount
 from cutnode.contract.bits import mix, product
 from cutnode.contract.cells import Grid
-from cutnode.contract.notation import prints_board
+from cutnode.contract.notation import contents_of, prints_board
 from cutnode.contract.variants import board_size, variants
 from cutnode.games.draughts.generator import (
     CAPTURES,
@@ -390,6 +390,27 @@ def caption(position: Pieces) -> str:
 
 def position_text(position: Pieces) -> str:
     return fen(position)
+
+
+NO_SQUARE = 5
+"""The content of a cell on which no piece can stand."""
+
+
+def from_cells(contents: list[int], mover: str, start: Pieces) -> Pieces:
+    squares: dict[str, list[str]] = {"w": [], "b": []}
+    number = 0
+    pairs = zip(start.CELLS.symbols(contents), contents_of(start), strict=True)
+    for symbol, usual in pairs:
+        is_square = usual != NO_SQUARE
+        number += is_square
+        if symbol.lower() not in squares:
+            continue
+        if not is_square:
+            raise PositionError(f"no piece can stand to the right of square {number}")
+        king = "K" if symbol.isupper() else ""
+        squares[symbol.lower()].append(f"{king}{number}")
+    white, black = (",".join(pieces) for pieces in squares.values())
+    return parse_fen(f"{mover[0]}:W{white}:B{black}", start)
 
 
 def parse_position(text: str, variant: str = "") -> Pieces:

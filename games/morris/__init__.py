@@ -474,6 +474,11 @@ def position_text(position: Any) -> str:
     return f"{board} {white} {black}" if white + black else board
 
 
+def from_cells(contents: list[int], mover: str, start: Any) -> Men:
+    """Return the position with these men on the board, and none in hand."""
+    return parse_position(start.CELLS.text(contents, mover), start.VARIANT)
+
+
 def parse_position(text: str, variant: str = "") -> Men:
     """Read a board (see the module's text), or the moves played."""
     empty: Any = start(variant)

@@ -346,6 +346,10 @@ def parse_position(text: str, variant: str = "") -> Discs:
     return _parse_moves(said, empty) if is_transcript else _parse_board(said, empty)
 
 
+def from_cells(contents: list[int], mover: str, start: Discs) -> Discs:
+    return _parse_board(f"{''.join('-xo'[content] for content in contents)} {mover.lower()}", start)
+
+
 def position_text(position: Discs) -> str:
     return f"{''.join('-XO'[content] for content in contents_of(position))} {mover(position)}"
 

@@ -454,16 +454,19 @@ class _Work:
         if not wanted:
             return
         most = len(wanted) if lines is None else min(lines, len(wanted))
-        searched = self.search(wanted, most)
-        missing = [move for move in also if move in wanted and move not in searched]
-        for move in missing:
-            if not self.budget.ended:
-                self.search([move], 1)
+        others = [move for move in also if move in wanted] if most < len(wanted) else []
+        searched = self.search(wanted, most, 1 / (1 + len(others)))
+        for move in others:
+            if move not in searched and not self.budget.ended:
+                # With the best move, so that both are searched to the same depth.
+                best = min(searched, key=lambda each: self.found[each].sort_key)
+                self.search([best, move], 2, 1 / (1 + len(others)))
 
-    def search(self, moves: list[int], lines: int) -> set[int]:
+    def search(self, moves: list[int], lines: int, part: float) -> set[int]:
         """Search the best *lines* of some moves; return the moves that were estimated."""
         searcher = self.of.searcher
-        limits = self.budget.share(1 - PROOF_SHARE if self.budget.nodes else 1 - CHECK_SHARE)
+        share = 1 - PROOF_SHARE if self.budget.nodes else 1 - CHECK_SHARE
+        limits = self.budget.share(part * share)
         options = SearchOptions(moves=moves, lines=lines, history=self.history, **limits)
         result = searcher.run(self.position, options)
         self.spend(result.nodes, result.reason)

@@ -95,7 +95,8 @@ class SideSummary:
     @property
     def subject(self) -> str:
         """The name within a sentence."""
-        return f"the {self.name.lower()}" if self.name.endswith(" player") else self.name
+        general = self.name.startswith(("First player", "Second player"))
+        return f"the {self.name[0].lower()}{self.name[1:]}" if general else self.name
 
 
 class TurningPoint(NamedTuple):
@@ -109,7 +110,7 @@ class TurningPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A reviewed game."""
+    """A reviewed game: its marked steps, both sides in numbers, and its turning points."""
 
     recorded: Recorded
     """The game as it was given, with its headers and comments."""

@@ -36,7 +36,7 @@ CONNECTION = SOURCES / "page" / "connection.js"
 """The module that stands in the page for the connection to a service."""
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.M)
-_EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.M)
+_EXPORT = re.compile(r"^export ((?:async )?function\*?|class|const) (\w+)", re.M)
 
 
 class PageGame(NamedTuple):
@@ -162,6 +162,8 @@ def _index(parts: set[str]) -> str:
     )
     text = _replaced(text, r"\n *<footer>.*</footer>", "")
     text = _replaced(text, r'\n *<option value="auto">[^\n]*', "")
+    for button in ("open-game", "copy-link"):
+        text = _replaced(text, f'id="{button}"', f'id="{button}" hidden')
     if "mcts" not in parts:
         text = _replaced(text, r'\n *<option value="mcts">[^\n]*', "")
     return text

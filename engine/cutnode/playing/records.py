@@ -235,9 +235,7 @@ def parse_list(text: str, name: str | None) -> Recorded:
             if len(open_lines) > MOST_NESTED:
                 raise CutnodeError(f"variations are nested more than {MOST_NESTED} deep")
             if plies[-1:] in ([], [top]):
-                raise CutnodeError(
-                    "a variation needs a step before it, to which it is an alternative"
-                )
+                raise CutnodeError("a variation must follow the step that it replaces")
             open_lines.append([])
         elif line == ")":
             if len(open_lines) == 1:

@@ -71,6 +71,7 @@ WHERE_KINDS = {
     "body.cells": "no such position",
     "body.mover": "no such position",
     "body.moves": "no such move",
+    "body.text": "no such move",
     "body.evaluation": "no such evaluation",
 }
 """The kind of a 404, by the part of the request that named what is missing."""

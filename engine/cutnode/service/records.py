@@ -8,7 +8,7 @@ from typing import Any
 
 from cutnode.contract.derived import legal_moves, recurs, same_after_chance
 from cutnode.contract.dispatch import declared
-from cutnode.contract.errors import CutnodeError, PositionError
+from cutnode.contract.errors import CutnodeError, GameError, PositionError
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import chance_text, move_text, position_text
 from cutnode.contract.notation import MOVE_PATTERN, contents_of, notation_of
@@ -27,9 +27,9 @@ MOST_PLIES = 4000
 
 
 class Replay:
-    """The positions of a recorded game; :class:`CutnodeError` if it has an illegal move.
+    """The positions of a recorded game; :class:`PositionError` if it has an illegal move.
 
-    A variation ends with a note where it has one.
+    A variation is cut short there, with a note.
     """
 
     def __init__(self, game: Game, recorded: Recorded):
@@ -49,7 +49,7 @@ class Replay:
             written: list[Ply] = []
             try:
                 self._follow(at, plies, written)
-            except CutnodeError as error:
+            except PositionError as error:
                 note(f"a variation is cut short at {error}")
             if written:
                 variations.append(written)
@@ -62,7 +62,7 @@ class Replay:
             try:
                 view, after = _played(self.positions[at], ply, self.views[at])
             except PositionError as error:
-                raise CutnodeError(f"step {len(written) + 1}: {error}") from None
+                raise PositionError(f"step {len(written) + 1}: {error}") from None
             text = f"chance {view.outcome}" if view.move is None else view.move
             done = Ply(text, ply.mark, ply.comment)
             self._later += [(at, variation, done.variations) for variation in ply.variations]
@@ -83,12 +83,10 @@ class Replay:
 
 def read(registry: GameRegistry, name: str, asked: RecordRequest) -> RecordView:
     """Return a recorded game with the position of each ply; the first is the start."""
-    game = registry.game(name)
     notes: list[str] = []
-    with notes_to(notes.append):
-        recorded = parse_record(asked.text, name, game.module)
-        plies = Replay(game, recorded).views
-    return RecordView(game=name, notes=notes, headers=dict(recorded.headers), plies=plies)
+    recorded, replay = _replayed(registry.game(name), name, asked, notes)
+    headers = dict(recorded.headers)
+    return RecordView(game=name, notes=notes, headers=headers, plies=replay.views)
 
 
 def write_own(registry: GameRegistry, name: str, asked: RecordRequest) -> OwnRecord:
@@ -97,13 +95,25 @@ def write_own(registry: GameRegistry, name: str, asked: RecordRequest) -> OwnRec
     suffix = getattr(game.module, "RECORD_SUFFIX", None)
     if suffix is None:
         raise Failure(409, f"{name} has no format of its own for games", "path.game")
-    with notes_to(lambda _: None):
-        recorded = parse_record(asked.text, name, game.module)
-        replay = Replay(game, recorded)
+    recorded, replay = _replayed(game, name, asked, [])
     about = {"headers": recorded.headers, "comment": recorded.comment}
     value = replay.value()
     text = own_text(game.module, replay.positions[0], replay.line, ("?", "?"), value, **about)
     return OwnRecord(game=name, text=text, suffix=suffix)
+
+
+def _replayed(
+    game: Game, name: str, asked: RecordRequest, notes: list[str]
+) -> tuple[Recorded, Replay]:
+    """Return a recorded game and its positions; :class:`Failure` (404) if it cannot be read."""
+    try:
+        with notes_to(notes.append):
+            recorded = parse_record(asked.text, name, game.module)
+            return recorded, Replay(game, recorded)
+    except GameError:
+        raise
+    except CutnodeError as error:
+        raise Failure(404, str(error), "body.text") from None
 
 
 def _divided(start: Any, plies: list[Ply]) -> list[Ply]:

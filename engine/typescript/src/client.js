@@ -6,8 +6,8 @@ import { Stream } from "./stream.js";
 /**
  * @import {
  *   AnalyseRequest, BoardView, Counted, Estimated, EvaluateRequest, GameView, Games, Health,
- *   LevelRequest, Moved, PerftRequest, PositionView, SearchRequest, Searched, SetupRequest,
- *   SolveRequest, Solved, TreeRequest, TreeView
+ *   LevelRequest, Moved, OwnRecord, PerftRequest, PositionView, RecordRequest, RecordView,
+ *   SearchRequest, Searched, SetupRequest, SolveRequest, Solved, TreeRequest, TreeView
  * } from "../types/schema.js"
  * @import { Socket, Streams } from "./stream.js"
  */
@@ -107,6 +107,30 @@ export class Client {
    */
   setup(game, request, options) {
     return this.#post(game, "setup", request, options);
+  }
+
+  /**
+   * Return the positions of a recorded game, with its comments and variations.
+   *
+   * @param {string} game
+   * @param {RecordRequest} request
+   * @param {Options} [options]
+   * @returns {Promise<RecordView>}
+   */
+  record(game, request, options) {
+    return this.#post(game, "record", request, options);
+  }
+
+  /**
+   * Return a recorded game in the game's own format, such as PGN.
+   *
+   * @param {string} game
+   * @param {RecordRequest} request
+   * @param {Options} [options]
+   * @returns {Promise<OwnRecord>}
+   */
+  ownRecord(game, request, options) {
+    return this.#post(game, "record/own", request, options);
   }
 
   /**

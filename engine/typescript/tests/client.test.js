@@ -30,6 +30,8 @@ const CALLS = [
   [(client) => client.evaluate("hex"), "POST /games/hex/evaluate {}"],
   [(client) => client.move("hex", { level: "easy" }), 'POST /games/hex/move {"level":"easy"}'],
   [(client) => client.tree("hex"), "POST /games/hex/tree {}"],
+  [(client) => client.record("hex", { text: "a1" }), 'POST /games/hex/record {"text":"a1"}'],
+  [(client) => client.ownRecord("chess", { text: "e4" }), 'POST /games/chess/record/own {"text":"e4"}'],
   [(client) => client.setup("hex", { cells: [0] }), 'POST /games/hex/setup {"cells":[0]}'],
 ];
 

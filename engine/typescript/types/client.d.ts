@@ -1,8 +1,8 @@
 /**
  * @import {
  *   AnalyseRequest, BoardView, Counted, Estimated, EvaluateRequest, GameView, Games, Health,
- *   LevelRequest, Moved, PerftRequest, PositionView, SearchRequest, Searched, SetupRequest,
- *   SolveRequest, Solved, TreeRequest, TreeView
+ *   LevelRequest, Moved, OwnRecord, PerftRequest, PositionView, RecordRequest, RecordView,
+ *   SearchRequest, Searched, SetupRequest, SolveRequest, Solved, TreeRequest, TreeView
  * } from "../types/schema.js"
  * @import { Socket, Streams } from "./stream.js"
  */
@@ -74,6 +74,24 @@ export class Client {
      * @returns {Promise<PositionView>}
      */
     setup(game: string, request: SetupRequest, options?: Options): Promise<PositionView>;
+    /**
+     * Return the positions of a recorded game, with its comments and variations.
+     *
+     * @param {string} game
+     * @param {RecordRequest} request
+     * @param {Options} [options]
+     * @returns {Promise<RecordView>}
+     */
+    record(game: string, request: RecordRequest, options?: Options): Promise<RecordView>;
+    /**
+     * Return a recorded game in the game's own format, such as PGN.
+     *
+     * @param {string} game
+     * @param {RecordRequest} request
+     * @param {Options} [options]
+     * @returns {Promise<OwnRecord>}
+     */
+    ownRecord(game: string, request: RecordRequest, options?: Options): Promise<OwnRecord>;
     /**
      * Return the best moves and their scores, searched as deep as the limits allow.
      *
@@ -175,6 +193,9 @@ import type { GameView } from "../types/schema.js";
 import type { BoardView } from "../types/schema.js";
 import type { PositionView } from "../types/schema.js";
 import type { SetupRequest } from "../types/schema.js";
+import type { RecordRequest } from "../types/schema.js";
+import type { RecordView } from "../types/schema.js";
+import type { OwnRecord } from "../types/schema.js";
 import type { SearchRequest } from "../types/schema.js";
 import type { Searched } from "../types/schema.js";
 import type { SolveRequest } from "../types/schema.js";

@@ -89,6 +89,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/games/{game}/record": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Positions of a recorded game, with its comments and variations */
+        post: operations["read_record_games__game__record_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/games/{game}/record/own": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Recorded game in the game's own format, such as PGN */
+        post: operations["write_record_games__game__record_own_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/games/{game}/search": {
         parameters: {
             query?: never;
@@ -326,6 +360,11 @@ export interface components {
              * @description Size of the transposition table in MiB.
              */
             table?: number | null;
+            /**
+             * Threads
+             * @description Number of threads.
+             */
+            threads?: number | null;
             /**
              * Session
              * @description Name of the client's choice, preferably random. Requests of one session build on what earlier ones stored; without a session, each starts with empty tables.
@@ -646,6 +685,11 @@ export interface components {
              * @description Names of evaluations to choose from.
              */
             evaluations: string[];
+            /**
+             * Record Suffix
+             * @description Ending of files in the game's own format for games, or empty.
+             */
+            record_suffix: string;
         };
         /** Games */
         Games: {
@@ -661,6 +705,8 @@ export interface components {
              * @description Games that answer without compiling first.
              */
             compiled: string[];
+            /** @description The service's limits on a search. */
+            limits: components["schemas"]["LimitsView"];
         };
         /** Health */
         Health: {
@@ -730,12 +776,10 @@ export interface components {
              */
             position?: string;
             /**
-             * Level
-             * @description Level of play, weakest first.
-             * @default medium
-             * @enum {string}
+             * Seconds
+             * @description Time limit in seconds.
              */
-            level?: "easy" | "medium" | "hard" | "expert";
+            seconds?: number | null;
             /**
              * Seed
              * @description Random seed; the same for all moves of a game.
@@ -743,10 +787,12 @@ export interface components {
              */
             seed?: number;
             /**
-             * Seconds
-             * @description Time limit in seconds.
+             * Level
+             * @description Level of play, weakest first.
+             * @default medium
+             * @enum {string}
              */
-            seconds?: number | null;
+            level?: "easy" | "medium" | "hard" | "expert";
         };
         /**
          * LimitsView
@@ -955,6 +1001,21 @@ export interface components {
             again: boolean;
         };
         /**
+         * OwnRecord
+         * @description A recorded game in the game's own format.
+         */
+        OwnRecord: {
+            /** Game */
+            game: string;
+            /** Text */
+            text: string;
+            /**
+             * Suffix
+             * @description Ending of files in this format, such as .pgn.
+             */
+            suffix: string;
+        };
+        /**
          * PerftRequest
          * @description A perft: the number of lines of play to a depth.
          * @example {
@@ -969,6 +1030,11 @@ export interface components {
              * @default
              */
             position?: string;
+            /**
+             * Seconds
+             * @description Time limit in seconds.
+             */
+            seconds?: number | null;
             /** Depth */
             depth: number;
             /**
@@ -977,11 +1043,62 @@ export interface components {
              * @default true
              */
             bulk?: boolean;
+        };
+        /**
+         * PlyView
+         * @description A position of a recorded game, and the step that led to it.
+         */
+        PlyView: {
             /**
-             * Seconds
-             * @description Time limit in seconds.
+             * Parent
+             * @description Number of the ply before; null at the start.
              */
-            seconds?: number | null;
+            parent?: number | null;
+            /** Position */
+            position: string;
+            /**
+             * Move
+             * @description Move that led here, if one did.
+             */
+            move?: string | null;
+            /**
+             * Outcome
+             * @description Outcome of chance that led here, if one did.
+             */
+            outcome?: number | null;
+            /**
+             * Chance
+             * @description That outcome in words.
+             */
+            chance?: string | null;
+            /**
+             * Side
+             * @description 0 for the first player to move, 1 for the second.
+             * @enum {integer}
+             */
+            side: 0 | 1;
+            /**
+             * Changed
+             * @description Cells that the move changed.
+             * @default []
+             */
+            changed?: number[];
+            /**
+             * Recurrence
+             * @description Key that is equal for positions that the repetition rule treats as equal.
+             */
+            recurrence: string | null;
+            /**
+             * Mark
+             * @description Marks such as !?, and numeric annotations such as $14.
+             * @default
+             */
+            mark?: string;
+            /**
+             * Comment
+             * @default
+             */
+            comment?: string;
         };
         /**
          * PositionView
@@ -1079,6 +1196,44 @@ export interface components {
             fill: number;
         };
         /**
+         * RecordRequest
+         * @description A recorded game: a list of moves, or the game's own format.
+         * @example {
+         *       "text": "4\n4\n# in the middle\n3"
+         *     }
+         */
+        RecordRequest: {
+            /**
+             * Text
+             * @description Steps one a line, or a format such as PGN, with comments and variations.
+             */
+            text: string;
+        };
+        /**
+         * RecordView
+         * @description A recorded game: its plies, the start first.
+         *
+         *     The first ply with a given parent continues its line; others begin variations.
+         */
+        RecordView: {
+            /** Game */
+            game: string;
+            /**
+             * Notes
+             * @description Parts of the text that were not read as written.
+             */
+            notes: string[];
+            /**
+             * Headers
+             * @description Facts about the game, such as its players.
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /** Plies */
+            plies: components["schemas"]["PlyView"][];
+        };
+        /**
          * RootMoveView
          * @description A root move, with the statistics of its playouts.
          */
@@ -1148,11 +1303,39 @@ export interface components {
              */
             table?: number | null;
             /**
+             * Threads
+             * @description Number of threads.
+             */
+            threads?: number | null;
+            /**
              * Session
              * @description Name of the client's choice, preferably random. Requests of one session build on what earlier ones stored; without a session, each starts with empty tables.
              * @default
              */
             session?: string;
+            /**
+             * Engine
+             * @description Alpha-beta, Monte Carlo tree search (mcts), or whichever does better in a trial (auto).
+             * @default alphabeta
+             * @enum {string}
+             */
+            engine?: "alphabeta" | "mcts" | "auto";
+            /**
+             * Depth
+             * @description Depth limit in plies (alphabeta only).
+             */
+            depth?: number | null;
+            /**
+             * Exact
+             * @description Whether to use only techniques that cannot change the score.
+             * @default false
+             */
+            exact?: boolean;
+            /**
+             * Playouts
+             * @description Playout limit (mcts only).
+             */
+            playouts?: number | null;
             /**
              * Selection
              * @description Selection policy (mcts only).
@@ -1189,28 +1372,21 @@ export interface components {
              */
             cut_after?: number | null;
             /**
-             * Engine
-             * @description Alpha-beta, Monte Carlo tree search (mcts), or whichever does better in a trial (auto).
-             * @default alphabeta
-             * @enum {string}
+             * Memory
+             * @description Size of the search tree in MiB (mcts only).
              */
-            engine?: "alphabeta" | "mcts" | "auto";
-            /**
-             * Depth
-             * @description Depth limit in plies (alphabeta only).
-             */
-            depth?: number | null;
-            /**
-             * Playouts
-             * @description Playout limit (mcts only).
-             */
-            playouts?: number | null;
+            memory?: number | null;
             /**
              * Lines
              * @description Number of best moves.
              * @default 1
              */
             lines?: number;
+            /**
+             * Seed
+             * @description Random seed, for the choice among equal moves and for playouts.
+             */
+            seed?: number | null;
             /**
              * Moves
              * @description Moves to choose from; all legal moves by default.
@@ -1223,26 +1399,10 @@ export interface components {
              */
             history?: string[];
             /**
-             * Seed
-             * @description Random seed, for the choice among equal moves and for playouts.
-             */
-            seed?: number | null;
-            /**
              * Evaluation
              * @description Name of an evaluation to use instead of the default one.
              */
             evaluation?: string | null;
-            /**
-             * Exact
-             * @description Whether to use only techniques that cannot change the score.
-             * @default false
-             */
-            exact?: boolean;
-            /**
-             * Memory
-             * @description Size of the search tree in MiB (mcts only).
-             */
-            memory?: number | null;
         };
         /**
          * Searched
@@ -1382,6 +1542,11 @@ export interface components {
              * @description Size of the transposition table in MiB.
              */
             table?: number | null;
+            /**
+             * Threads
+             * @description Number of threads.
+             */
+            threads?: number | null;
             /**
              * Session
              * @description Name of the client's choice, preferably random. Requests of one session build on what earlier ones stored; without a session, each starts with empty tables.
@@ -1553,6 +1718,12 @@ export interface components {
              */
             position?: string;
             /**
+             * Exact
+             * @description Whether to use only techniques that cannot change the score.
+             * @default false
+             */
+            exact?: boolean;
+            /**
              * Depth
              * @default 3
              */
@@ -1564,12 +1735,6 @@ export interface components {
              * @enum {string}
              */
             search?: "search" | "alphabeta" | "minimax";
-            /**
-             * Exact
-             * @description Whether to use only techniques that cannot change the score.
-             * @default false
-             */
-            exact?: boolean;
             /**
              * Plies
              * @description Number of plies to show.
@@ -1679,9 +1844,13 @@ export type MoveView = components['schemas']['MoveView'];
 export type Moved = components['schemas']['Moved'];
 export type NodeView = components['schemas']['NodeView'];
 export type OutcomeView = components['schemas']['OutcomeView'];
+export type OwnRecord = components['schemas']['OwnRecord'];
 export type PerftRequest = components['schemas']['PerftRequest'];
+export type PlyView = components['schemas']['PlyView'];
 export type PositionView = components['schemas']['PositionView'];
 export type Progressed = components['schemas']['Progressed'];
+export type RecordRequest = components['schemas']['RecordRequest'];
+export type RecordView = components['schemas']['RecordView'];
 export type RootMoveView = components['schemas']['RootMoveView'];
 export type SearchRequest = components['schemas']['SearchRequest'];
 export type Searched = components['schemas']['Searched'];
@@ -1938,6 +2107,195 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PositionView"];
+                };
+            };
+            /** @description The body cannot be parsed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The host or the origin of the request is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such game, position, move or evaluation. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request took too long to arrive. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The game does not support this request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request does not match its schema. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The rules of the game failed, or an unexpected error occurred. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_record_games__game__record_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a game, with an optional variant after a colon. */
+                game: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecordRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordView"];
+                };
+            };
+            /** @description The body cannot be parsed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The host or the origin of the request is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such game, position, move or evaluation. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request took too long to arrive. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request does not match its schema. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The rules of the game failed, or an unexpected error occurred. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    write_record_games__game__record_own_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a game, with an optional variant after a colon. */
+                game: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecordRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnRecord"];
                 };
             };
             /** @description The body cannot be parsed. */

@@ -29,6 +29,7 @@ export class BoardDrawing {
   #drag = null;
   #focus = 0;
   #groups = [];
+  #pointed = false; // the focus came by a pointer: arrow keys step through the game
 
   /**
    * Draw in `place`; `onCell(cell, dropped)` is called for each cell that is clicked, or on which
@@ -51,6 +52,10 @@ export class BoardDrawing {
     this.root.addEventListener("focusin", (event) => {
       const { cell } = event.target.dataset;
       if (cell !== undefined) this.#focus = Number(cell);
+    });
+    this.root.addEventListener("focusout", (event) => {
+      const other = event.relatedTarget; // null if the board is drawn anew
+      if (other && !this.root.contains(other)) this.#pointed = false;
     });
     place.replaceChildren(this.root);
   }
@@ -301,6 +306,7 @@ export class BoardDrawing {
 
   #down(event) {
     if (event.button !== 0) return;
+    this.#pointed = true;
     const cell = this.#cellAt(event);
     if (cell === null) return;
     this.root.setPointerCapture(event.pointerId);
@@ -348,8 +354,10 @@ export class BoardDrawing {
 
   #key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key in DIRECTIONS) this.#step(DIRECTIONS[event.key]);
-    else if (event.key === "Enter" || event.key === " ") this.#choose(this.#focus);
+    if (event.key in DIRECTIONS) {
+      if (this.#pointed) return;
+      this.#step(DIRECTIONS[event.key]);
+    } else if (event.key === "Enter" || event.key === " ") this.#choose(this.#focus);
     else if (event.key === "Escape") this.onEscape();
     else return;
     event.preventDefault();

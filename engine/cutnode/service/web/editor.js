@@ -2,6 +2,9 @@
 
 import { html } from "./elements.js";
 
+const MOST_BUTTONS = 16;
+const STORE = /^\[\d+\]$/;
+
 export class Editor {
   #content = 1;
 
@@ -12,7 +15,7 @@ export class Editor {
     this.cells = null;
     parts.clear.onclick = () => {
       const isCell = (content) => this.board.contents[content].symbol.trim() !== "";
-      this.cells = this.cells.map((content) => (isCell(content) ? 0 : content));
+      this.cells = this.cells.map((content) => (isCell(content) ? this.#fitting(0, content) : content));
       change();
     };
     parts.done.onclick = () => finish(this.cells, parts.mover.value);
@@ -45,8 +48,17 @@ export class Editor {
 
   /** Place the chosen content on a cell; empty the cell if it holds that content already. */
   put(cell) {
-    this.cells[cell] = this.cells[cell] === this.#content ? 0 : this.#content;
+    const before = this.cells[cell];
+    const content = this.#fitting(this.#content, before);
+    this.cells[cell] = content === before ? this.#fitting(0, before) : content;
     this.change();
+  }
+
+  /** Return a content for the cell of another: stores hold numbers in brackets. */
+  #fitting(content, before) {
+    const { contents } = this.board;
+    if (!STORE.test(contents[before].symbol)) return content;
+    return contents.findIndex(({ symbol }) => symbol === `[${contents[content].symbol}]`);
   }
 
   #palette() {
@@ -54,7 +66,21 @@ export class Editor {
       this.#content = content;
       this.#palette();
     };
-    const buttons = this.board.contents.map(({ symbol, name, glyph }, content) =>
+    const known = [...this.board.contents.entries()].filter(
+      ([, { symbol }]) => symbol.trim() !== "" && !STORE.test(symbol),
+    );
+    if (!known.some(([content]) => content === this.#content)) this.#content = known[0][0];
+    const areMany = known.length > MOST_BUTTONS;
+    this.parts.palette.setAttribute("role", areMany ? "group" : "radiogroup");
+    if (areMany) {
+      const options = known.map(([content, { name }]) => {
+        return html("option", { value: content, selected: content === this.#content }, name);
+      });
+      const select = html("select", { onchange: () => choose(Number(select.value)) }, ...options);
+      this.parts.palette.replaceChildren(html("label", {}, "Place ", select));
+      return;
+    }
+    const buttons = known.map(([content, { symbol, name, glyph }]) =>
       html(
         "button",
         {
@@ -66,8 +92,6 @@ export class Editor {
         `${glyph || symbol} ${name}`,
       ),
     );
-    this.parts.palette.replaceChildren(
-      ...buttons.filter((_, content) => this.board.contents[content].symbol.trim() !== ""),
-    );
+    this.parts.palette.replaceChildren(...buttons);
   }
 }

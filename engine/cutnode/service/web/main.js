@@ -57,6 +57,7 @@ class Page {
   #drawn = false;
   #whole = false;
   #sizes = {};
+  #listed = null;
 
   constructor() {
     this.connection = new Connection();
@@ -87,7 +88,7 @@ class Page {
   }
 
   async start() {
-    const listed = this.connection.get("games").then((answer) => {
+    this.#listed = this.connection.get("games").then((answer) => {
       this.games = answer.games;
       this.levels = answer.levels;
       this.#offerSizes(answer.limits);
@@ -97,7 +98,7 @@ class Page {
       if (this.view) this.#goOn(this.#turn);
     });
     if (location.hash.length > 1) await this.attempt(() => this.openAddress());
-    await listed;
+    await this.#listed;
     if (!this.record) this.#showGames();
   }
 
@@ -191,7 +192,8 @@ class Page {
 
   /** Open a recorded game of a text at one of its positions, or else at its end. */
   async read(text, game = this.game, position = "") {
-    const found = await this.#latest(this.exchange.read(text, game, this.games));
+    const reading = this.#listed.then(() => this.exchange.read(text, game, this.games));
+    const found = await this.#latest(reading);
     if (!found) return;
     const { record, notes } = found;
     record.go(record.plies.findIndex((ply) => ply.position === position));
@@ -378,7 +380,7 @@ class Page {
       for (let size = least; size < most; size *= 2) sizes.push(size);
       const option = (size) => html("option", { value: size }, `${size}${unit}`);
       part(id).replaceChildren(...[...sizes, most].map(option));
-      part(id).value = this.#sizes[id] <= most ? this.#sizes[id] : most;
+      part(id).value = [...sizes, most].includes(Number(this.#sizes[id])) ? this.#sizes[id] : most;
       part(id).parentElement.hidden = !sizes.length;
     };
     if (!limits) return;

@@ -156,7 +156,7 @@ export function tellAnalysis({ verdict, progress, line }, known, game, state) {
 }
 
 /** The signs of numeric annotations of PGN, which otherwise are not shown. */
-const SIGNS = { $10: "=", $13: "∞", $14: "⩲", $15: "⩱", $16: "±", $17: "∓", $18: "+−", $19: "−+" };
+const SIGNS = { $10: "=", $13: "∞", $14: "+=", $15: "=+", $16: "±", $17: "∓", $18: "+−", $19: "−+" };
 
 /** List the moves of the game with variations and comments; `show(ply)` is called with a chosen one. */
 export function listRecord(place, record, show) {

@@ -74,6 +74,15 @@ export class Client {
     throw refusal("an export cannot set up positions cell by cell; give the moves that lead there");
   }
 
+  async record(game) {
+    await this.#find(game);
+    throw refusal("an export does not read recorded games");
+  }
+
+  ownRecord(game) {
+    return this.record(game);
+  }
+
   /** Return the best moves and their scores, searched as deep as the limits allow. */
   search(game, request, options) {
     return this.#ask("search", game, request, options);

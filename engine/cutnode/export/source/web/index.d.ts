@@ -43,6 +43,10 @@ export class Client {
   ): Stream<Kind>;
   /** Always rejects: only a service sets up positions cell by cell. */
   setup(game: string, request?: unknown, options?: Options): Promise<never>;
+  /** Always rejects: only a service reads recorded games. */
+  record(game: string, request?: unknown, options?: Options): Promise<never>;
+  /** Always rejects: only a service writes games in formats of their own. */
+  ownRecord(game: string, request?: unknown, options?: Options): Promise<never>;
   /** Always rejects: only a service has static evaluations. */
   evaluate(game: string, request?: unknown, options?: Options): Promise<never>;
   /** Always rejects: only a service records trees. */
