@@ -38,6 +38,8 @@ from cutnode.service.models import (
     ErrorBody,
     Estimated,
     EvaluateRequest,
+    Explained,
+    ExplainRequest,
     Event,
     Games,
     GameView,
@@ -52,6 +54,8 @@ from cutnode.service.models import (
     RecordRequest,
     RecordView,
     Request,
+    Reviewed,
+    ReviewRequest,
     Searched,
     SearchRequest,
     SetupRequest,
@@ -237,6 +241,16 @@ def _add_questions(app: FastAPI, service: Service) -> None:
     async def analyse(game: GameName, body: AnalyseRequest, request: HttpRequest) -> Response:
         """Proven values of the position and of every move."""
         return await asked("analyse", game, body, request)
+
+    @app.post("/games/{game}/explain", response_model=Explained, **one_answer)
+    async def explain(game: GameName, body: ExplainRequest, request: HttpRequest) -> Response:
+        """Reasons: who is ahead, what threatens, and what is wrong with a move."""
+        return await asked("explain", game, body, request)
+
+    @app.post("/games/{game}/review", response_model=Reviewed, **one_answer)
+    async def review(game: GameName, body: ReviewRequest, request: HttpRequest) -> Response:
+        """Marks and turning points of a whole game."""
+        return await asked("review", game, body, request)
 
     @app.post("/games/{game}/perft", response_model=Counted, **one_answer)
     async def perft(game: GameName, body: PerftRequest, request: HttpRequest) -> Response:

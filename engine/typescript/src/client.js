@@ -5,9 +5,10 @@ import { Stream } from "./stream.js";
 
 /**
  * @import {
- *   AnalyseRequest, BoardView, Counted, Estimated, EvaluateRequest, GameView, Games, Health,
- *   LevelRequest, Moved, OwnRecord, PerftRequest, PositionView, RecordRequest, RecordView,
- *   SearchRequest, Searched, SetupRequest, SolveRequest, Solved, TreeRequest, TreeView
+ *   AnalyseRequest, BoardView, Counted, Estimated, EvaluateRequest, ExplainRequest, Explained,
+ *   GameView, Games, Health, LevelRequest, Moved, OwnRecord, PerftRequest, PositionView,
+ *   RecordRequest, RecordView, ReviewRequest, Reviewed, SearchRequest, Searched, SetupRequest,
+ *   SolveRequest, Solved, TreeRequest, TreeView
  * } from "../types/schema.js"
  * @import { Socket, Streams } from "./stream.js"
  */
@@ -167,6 +168,30 @@ export class Client {
    */
   analyse(game, request, options) {
     return this.#post(game, "analyse", request, options);
+  }
+
+  /**
+   * Return reasons: who is ahead, what threatens, and what is wrong with a move.
+   *
+   * @param {string} game
+   * @param {ExplainRequest} [request]
+   * @param {Options} [options]
+   * @returns {Promise<Explained>}
+   */
+  explain(game, request, options) {
+    return this.#post(game, "explain", request, options);
+  }
+
+  /**
+   * Return the marks and the turning points of a whole game.
+   *
+   * @param {string} game
+   * @param {ReviewRequest} request
+   * @param {Options} [options]
+   * @returns {Promise<Reviewed>}
+   */
+  review(game, request, options) {
+    return this.#post(game, "review", request, options);
   }
 
   /**

@@ -18,6 +18,7 @@ import {
   offerMoves,
   tellAnalysis,
 } from "./panels.js";
+import { Reasons } from "./reasons.js";
 import { GameRecord, plyOf } from "./record.js";
 import { drawTree } from "./tree.js";
 import { judged } from "./values.js";
@@ -64,6 +65,7 @@ class Page {
     this.searches = new Searches(this.connection);
     this.analysis = new Analysis(this.searches);
     this.exchange = new Exchange(this.connection);
+    this.reasons = new Reasons(this.connection, part("why"));
     this.editor = new Editor(
       {
         form: part("editor"),
@@ -186,6 +188,7 @@ class Page {
 
   /** Start a record at a position, or continue a saved one. */
   begin(view, kept = null) {
+    this.reasons.clear();
     this.record = kept ?? new GameRecord(this.game.name, [plyOf(view.position)]);
     this.notes = [];
   }
@@ -406,6 +409,30 @@ class Page {
     if (this.record === record) this.#keep();
   }
 
+  /** The limits of a question about reasons, as for the analysis. */
+  #limits() {
+    const { seconds, threads, table } = this.#choice();
+    return { seconds, ...(threads && { threads }), ...(table && { table }) };
+  }
+
+  /** Explain the position that is shown, or the move that led to it. */
+  async #explain(last) {
+    const { record, game } = this;
+    const { ply } = record;
+    const shown = last ? { position: ply.parent.position, move: ply.move } : { position: ply.position };
+    const history = last ? this.#history().slice(0, -1) : this.#history();
+    await this.reasons.explain(game.name, { ...shown, history, ...this.#limits() }, ply);
+  }
+
+  async #review() {
+    const { record } = this;
+    const seconds = WHOLE_SECONDS * record.plies.length;
+    await this.reasons.review(record, { ...this.#limits(), seconds }, (at) => this.go(at));
+    if (this.record !== record) return;
+    this.#keep();
+    this.draw();
+  }
+
   #share(ply, score) {
     const share = judged(score, this.game).share;
     if (ply.side !== null) ply.share = ply.side === 0 ? share : -share;
@@ -524,6 +551,10 @@ class Page {
     listRecord(part("record"), record, (chosen) => this.goTo(chosen));
     const headers = Object.entries(record.headers).filter(([, value]) => !/^[?.*]*$/.test(value));
     part("headers").textContent = headers.map(([name, value]) => `${name}: ${value}`).join(" · ");
+    this.reasons.leave(ply);
+    part("explain").disabled = this.editor.open;
+    part("explain-move").disabled = this.editor.open || ply.move === null;
+    part("review").disabled = this.editor.open || record.plies.length < 2;
     part("promote").disabled = this.editor.open || !record.variation;
     part("remove").disabled = this.editor.open || !ply.parent;
     part("mark").disabled = !ply.parent;
@@ -722,6 +753,9 @@ class Page {
     on("copy", "click", () => copy(this.record.ply.position, part("copy")));
     on("copy-game", "click", () => copy(this.record.text, part("copy-game")));
     on("copy-link", "click", () => this.act(() => copy(this.record.link, part("copy-link"))));
+    on("explain", "click", () => this.act(() => this.#explain(false)));
+    on("explain-move", "click", () => this.act(() => this.#explain(true)));
+    on("review", "click", () => this.act(() => this.#review()));
     on("whole", "click", () => this.act(() => this.#analyseWhole()));
     on("grow", "submit", (event) => {
       event.preventDefault();
@@ -828,7 +862,8 @@ class Page {
       const other = this.record.beside(step);
       if (other) actions[key] = () => this.goTo(other);
     }
-    const others = { f: () => this.#flip(), p: () => this.promote(), Delete: () => this.remove() };
+    const explain = () => part("explain").click();
+    const others = { f: () => this.#flip(), p: () => this.promote(), Delete: () => this.remove(), w: explain };
     return { ...help, ...actions, ...others };
   }
 

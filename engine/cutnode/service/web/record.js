@@ -137,6 +137,12 @@ export class GameRecord {
     return [...lines, ...stepsFrom(start.children[0]), ""].join("\n");
   }
 
+  /** The line that is shown as a list of moves, without its variations. */
+  get lineText() {
+    const steps = this.plies.slice(1).map((ply) => ply.move ?? `chance ${ply.outcome}`);
+    return [`# moves of ${this.game}, from ${this.start.position}`, ...steps, ""].join("\n");
+  }
+
   /** Save the game for a reload of this page. */
   keep() {
     const numbers = new Map();
