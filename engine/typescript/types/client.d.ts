@@ -1,8 +1,9 @@
 /**
  * @import {
- *   AnalyseRequest, BoardView, Counted, Estimated, EvaluateRequest, GameView, Games, Health,
- *   LevelRequest, Moved, OwnRecord, PerftRequest, PositionView, RecordRequest, RecordView,
- *   SearchRequest, Searched, SetupRequest, SolveRequest, Solved, TreeRequest, TreeView
+ *   AnalyseRequest, BoardView, Counted, Estimated, EvaluateRequest, ExplainRequest, Explained,
+ *   GameView, Games, Health, LevelRequest, Moved, OwnRecord, PerftRequest, PositionView,
+ *   RecordRequest, RecordView, ReviewRequest, Reviewed, SearchRequest, Searched, SetupRequest,
+ *   SolveRequest, Solved, TreeRequest, TreeView
  * } from "../types/schema.js"
  * @import { Socket, Streams } from "./stream.js"
  */
@@ -120,6 +121,24 @@ export class Client {
      */
     analyse(game: string, request?: AnalyseRequest, options?: Options): Promise<Solved>;
     /**
+     * Return reasons: who is ahead, what threatens, and what is wrong with a move.
+     *
+     * @param {string} game
+     * @param {ExplainRequest} [request]
+     * @param {Options} [options]
+     * @returns {Promise<Explained>}
+     */
+    explain(game: string, request?: ExplainRequest, options?: Options): Promise<Explained>;
+    /**
+     * Return the marks and the turning points of a whole game.
+     *
+     * @param {string} game
+     * @param {ReviewRequest} request
+     * @param {Options} [options]
+     * @returns {Promise<Reviewed>}
+     */
+    review(game: string, request: ReviewRequest, options?: Options): Promise<Reviewed>;
+    /**
      * Return the number of lines of play (perft).
      *
      * @param {string} game
@@ -201,6 +220,10 @@ import type { Searched } from "../types/schema.js";
 import type { SolveRequest } from "../types/schema.js";
 import type { Solved } from "../types/schema.js";
 import type { AnalyseRequest } from "../types/schema.js";
+import type { ExplainRequest } from "../types/schema.js";
+import type { Explained } from "../types/schema.js";
+import type { ReviewRequest } from "../types/schema.js";
+import type { Reviewed } from "../types/schema.js";
 import type { PerftRequest } from "../types/schema.js";
 import type { Counted } from "../types/schema.js";
 import type { EvaluateRequest } from "../types/schema.js";

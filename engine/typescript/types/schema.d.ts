@@ -174,6 +174,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/games/{game}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reasons: who is ahead, what threatens, and what is wrong with a move */
+        post: operations["explain_games__game__explain_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/games/{game}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Marks and turning points of a whole game */
+        post: operations["review_games__game__review_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/games/{game}/perft": {
         parameters: {
             query?: never;
@@ -606,6 +640,91 @@ export interface components {
             position?: string;
             /** Evaluation */
             evaluation?: string | null;
+        };
+        /**
+         * ExplainRequest
+         * @description A question about a position, and a move in it: who is ahead, and why a move is wrong.
+         * @example {
+         *       "move": "3",
+         *       "position": "44"
+         *     }
+         */
+        ExplainRequest: {
+            /**
+             * Position
+             * @description Position in the game's own notation; the starting position by default.
+             * @default
+             */
+            position?: string;
+            /**
+             * Nodes
+             * @description Node limit.
+             */
+            nodes?: number | null;
+            /**
+             * Seconds
+             * @description Time limit in seconds.
+             */
+            seconds?: number | null;
+            /**
+             * Table
+             * @description Size of the transposition table in MiB.
+             */
+            table?: number | null;
+            /**
+             * Threads
+             * @description Number of threads.
+             */
+            threads?: number | null;
+            /**
+             * Session
+             * @description Name of the client's choice, preferably random. Requests of one session build on what earlier ones stored; without a session, each starts with empty tables.
+             * @default
+             */
+            session?: string;
+            /**
+             * Move
+             * @description Move to explain; by default the moves of note.
+             */
+            move?: string | null;
+            /**
+             * History
+             * @description Earlier positions of the game, oldest first.
+             * @default []
+             */
+            history?: string[];
+        };
+        /**
+         * Explained
+         * @description An explanation of a position and its moves, each claim proven or estimated.
+         */
+        Explained: {
+            /** Game */
+            game: string;
+            /**
+             * Position
+             * @description Position, as the game writes it.
+             */
+            position: string;
+            /**
+             * Notes
+             * @description Parts of the position that were not read as they were written.
+             * @default []
+             */
+            notes?: string[];
+            /**
+             * Text
+             * @description The explanation as sentences.
+             */
+            text: string[];
+            /**
+             * Explanation
+             * @description The explanation as data: verdict, moves, threat, and notes on moves.
+             */
+            explanation: {
+                [key: string]: unknown;
+            };
+            limits: components["schemas"]["LimitsView"];
         };
         /**
          * Failed
@@ -1234,6 +1353,88 @@ export interface components {
             plies: components["schemas"]["PlyView"][];
         };
         /**
+         * ReviewRequest
+         * @description A whole game to review: the moves from a position, or a record; the limits are for all.
+         */
+        ReviewRequest: {
+            /**
+             * Position
+             * @description Position in the game's own notation; the starting position by default.
+             * @default
+             */
+            position?: string;
+            /**
+             * Nodes
+             * @description Node limit.
+             */
+            nodes?: number | null;
+            /**
+             * Seconds
+             * @description Time limit in seconds.
+             */
+            seconds?: number | null;
+            /**
+             * Table
+             * @description Size of the transposition table in MiB.
+             */
+            table?: number | null;
+            /**
+             * Threads
+             * @description Number of threads.
+             */
+            threads?: number | null;
+            /**
+             * Session
+             * @description Name of the client's choice, preferably random. Requests of one session build on what earlier ones stored; without a session, each starts with empty tables.
+             * @default
+             */
+            session?: string;
+            /**
+             * Moves
+             * @description Moves of the game.
+             * @default []
+             */
+            moves?: string[];
+            /**
+             * Record
+             * @description The game as text, such as PGN, instead of the position and the moves.
+             * @default
+             */
+            record?: string;
+        };
+        /**
+         * Reviewed
+         * @description A reviewed game: the marks of its moves, and its turning points.
+         */
+        Reviewed: {
+            /** Game */
+            game: string;
+            /**
+             * Position
+             * @description Position, as the game writes it.
+             */
+            position: string;
+            /**
+             * Notes
+             * @description Parts of the position that were not read as they were written.
+             * @default []
+             */
+            notes?: string[];
+            /**
+             * Text
+             * @description The review as lines of text.
+             */
+            text: string[];
+            /**
+             * Review
+             * @description The review as data: sides, steps, expected points, and turning points.
+             */
+            review: {
+                [key: string]: unknown;
+            };
+            limits: components["schemas"]["LimitsView"];
+        };
+        /**
          * RootMoveView
          * @description A root move, with the statistics of its playouts.
          */
@@ -1832,6 +2033,8 @@ export type DepthDone = components['schemas']['DepthDone'];
 export type EdgeView = components['schemas']['EdgeView'];
 export type Estimated = components['schemas']['Estimated'];
 export type EvaluateRequest = components['schemas']['EvaluateRequest'];
+export type ExplainRequest = components['schemas']['ExplainRequest'];
+export type Explained = components['schemas']['Explained'];
 export type Failed = components['schemas']['Failed'];
 export type GameView = components['schemas']['GameView'];
 export type Games = components['schemas']['Games'];
@@ -1851,6 +2054,8 @@ export type PositionView = components['schemas']['PositionView'];
 export type Progressed = components['schemas']['Progressed'];
 export type RecordRequest = components['schemas']['RecordRequest'];
 export type RecordView = components['schemas']['RecordView'];
+export type ReviewRequest = components['schemas']['ReviewRequest'];
+export type Reviewed = components['schemas']['Reviewed'];
 export type RootMoveView = components['schemas']['RootMoveView'];
 export type SearchRequest = components['schemas']['SearchRequest'];
 export type Searched = components['schemas']['Searched'];
@@ -2615,6 +2820,226 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Solved"];
+                };
+            };
+            /** @description The body cannot be parsed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The host or the origin of the request is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such game, position, move or evaluation. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request took too long to arrive. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The game does not support this request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request does not match its schema. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The rules of the game failed, or an unexpected error occurred. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many searches or games, or the service is starting or stopping. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before retrying. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    explain_games__game__explain_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a game, with an optional variant after a colon. */
+                game: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExplainRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explained"];
+                };
+            };
+            /** @description The body cannot be parsed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The host or the origin of the request is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such game, position, move or evaluation. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request took too long to arrive. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The game does not support this request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request does not match its schema. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The rules of the game failed, or an unexpected error occurred. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many searches or games, or the service is starting or stopping. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before retrying. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    review_games__game__review_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a game, with an optional variant after a colon. */
+                game: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reviewed"];
                 };
             };
             /** @description The body cannot be parsed. */
