@@ -168,13 +168,27 @@ def test_notes_are_in_answers(client: httpx.Client) -> None:
 
 def test_boards(client: httpx.Client) -> None:
     board = client.get("/games/morris:three/board").json()
-    assert (board["shape"], len(board["places"]), board["editable"]) == ("points", 9, False)
+    assert (board["shape"], len(board["places"]), board["editable"]) == ("points", 9, True)
     assert [0, 1] in board["lines"]
     assert [content["owner"] for content in board["contents"]] == [None, 0, 1]
     assert board["names"] == ["white", "black"]
     counted = client.get("/games/kalah/board").json()
     assert {content["owner"] for content in counted["contents"]} == {None}
     assert client.get("/games/uniform/board").json() is None
+
+
+def test_reasons(client: httpx.Client) -> None:
+    asked = {"position": "x../.o./..x", "nodes": 5_000}
+    found = client.post("/games/tictactoe/explain", json=asked | {"move": "3"}).json()
+    assert found["text"][0] == "With best play the game is a draw (proven)."
+    assert found["explanation"]["notes"][0]["grade"] == "blunder"
+    wrong = client.post("/games/tictactoe/explain", json=asked | {"move": "1"})
+    assert error(wrong) == (404, "no such move", "body.move")
+    moves = {"moves": ["1", "2", "5", "9"], "nodes": 20_000}
+    review = client.post("/games/tictactoe/review", json=moves).json()["review"]
+    assert [step["mark"] for step in review["steps"]][:2] == [None, "??"]
+    nothing = client.post("/games/tictactoe/review", json={"moves": ["1", "1"]})
+    assert error(nothing)[0] == 404
 
 
 def test_boards_are_set_up(client: httpx.Client) -> None:
@@ -1134,7 +1148,7 @@ def test_the_engine_needs_none_of_it() -> None:
 
 def test_every_answer_is_described(client: httpx.Client) -> None:
     document = client.get("/openapi.json").json()
-    assert len(document["paths"]) == 19
+    assert len(document["paths"]) == 21
     for path, operations in document["paths"].items():
         for operation in operations.values():
             assert operation["summary"] and operation["tags"]
