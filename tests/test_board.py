@@ -771,3 +771,30 @@ def test_lines_threads_and_table_are_chosen(page: Page) -> None:
         expect(page.locator("#verdict")).to_contain_text("Solved")
         asked = json.loads(sent[0])["request"]
         assert (asked["lines"], asked["threads"], asked["table"]) == (3, 2, 16)
+
+
+# Reasons
+
+
+def test_a_position_and_a_move_are_explained_and_a_game_is_reviewed(
+    page: Page, service: str
+) -> None:
+    show(page, service, "tictactoe")
+    expect(page.locator("#explain-move")).to_be_disabled()
+    expect(page.locator("#review")).to_be_disabled()
+    for number in (0, 1):
+        cell(page, number).click()
+        expect(page.locator("#record [aria-current]")).to_have_text(str(number + 1))
+    page.locator("#explain-move").click()
+    expect(page.locator("#why h3")).to_have_text("The move 2")
+    expect(page.locator("#why li").nth(2)).to_contain_text("2 (blunder) loses (proven)")
+    cell(page, 4).click()
+    expect(page.locator("#why")).to_be_empty()
+    page.keyboard.press("w")
+    expect(page.locator("#why h3")).to_have_text("This position")
+    page.locator("#review").click()
+    expect(page.locator("#why h3")).to_have_text("Review")
+    expect(page.locator("#record")).to_contain_text("2??")
+    page.locator("#why button").first.click()
+    expect(page.locator("#record [aria-current]")).to_have_text("2??")
+    expect(page.locator("#comment")).to_have_value(re.compile("blunder; best was"))
