@@ -167,7 +167,7 @@ def test_notes_are_in_answers(client: httpx.Client) -> None:
 
 def test_boards(client: httpx.Client) -> None:
     board = client.get("/games/morris:three/board").json()
-    assert (board["shape"], len(board["places"]), board["editable"]) == ("points", 9, False)
+    assert (board["shape"], len(board["places"]), board["editable"]) == ("points", 9, True)
     assert [0, 1] in board["lines"]
     assert [content["owner"] for content in board["contents"]] == [None, 0, 1]
     assert board["names"] == ["white", "black"]
