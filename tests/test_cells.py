@@ -112,7 +112,7 @@ def test_boards_of_games(name):
 
 @pytest.mark.parametrize("name", GAMES)
 def test_positions_are_set_up_cell_by_cell(name):
-    """What cells do not show, such as men in hand, need not come back."""
+    """Men in hand and the like, which cells do not show, need not come back."""
     game, found = load_game(name), 0
     notation = notation_of(type(game.start()))
     for position in reached(game):

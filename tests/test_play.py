@@ -318,6 +318,18 @@ def test_moves_of_any_game_are_saved_and_resumed(tmp_path):
     assert "taken back" in rest
 
 
+def test_annotations_of_a_list_are_left(tmp_path):
+    file = tmp_path / "game.txt"
+    file.write_text(
+        "# moves of tictactoe\n# Event: a game\n5 !?\n# why\n1\n(\n2 $14\n# other\n3\n)\n9\n"
+    )
+    recorded = read_record(str(file), None)
+    assert (recorded.steps, recorded.headers) == (["5", "1", "9"], {"Event": "a game"})
+    assert (recorded.plies[0].mark, recorded.plies[0].comment) == ("!?", "why")
+    assert recorded.plies[1].variations == [["2", "3"]]
+    assert "o . .\n. x .\n. . x" in play("--resume", file, "--both").output
+
+
 def test_games_of_chess_are_pgn(tmp_path):
     import io
 

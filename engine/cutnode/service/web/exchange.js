@@ -23,15 +23,17 @@ export class Exchange {
   }
 
   /**
-   * Return the record of a game and what was not read as written; `game` is the one that is shown,
-   * and `games` are all that the service lists.
+   * Return the record of a game, at a position or else at its end, and what was not read as
+   * written; `game` is the one that is shown, and `games` are all that the service lists.
    */
-  async read(text, game, games) {
+  async read(text, game, games, position) {
     const name = gameOf(text, game, games);
     const path = `games/${encodeURIComponent(name)}/record`;
     const { plies, headers, notes } = await this.connection.post(path, { text });
-    const record = new GameRecord(name, plies.map((ply) => plyOf(ply.position, ply)), { headers });
-    record.go(record.plies.length - 1);
+    const number = plies.findIndex((ply) => ply.position === position);
+    const given = { headers, at: Math.max(number, 0) };
+    const record = new GameRecord(name, plies.map((ply) => plyOf(ply.position, ply)), given);
+    if (number < 0) record.go(record.plies.length - 1);
     return { record, notes };
   }
 

@@ -196,11 +196,10 @@ class Page {
 
   /** Open a recorded game of a text at one of its positions, or else at its end. */
   async read(text, game = this.game, position = "") {
-    const reading = this.#listed.then(() => this.exchange.read(text, game, this.games));
+    const reading = this.#listed.then(() => this.exchange.read(text, game, this.games, position));
     const found = await this.#latest(reading);
     if (!found) return;
     const { record, notes } = found;
-    record.go(record.plies.findIndex((ply) => ply.position === position));
     await this.open(record.game, record.ply.position, record);
     this.notes = notes;
     this.draw();
