@@ -8,17 +8,19 @@ search for forced wins, which prunes nothing.  So what is called proven rests on
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 import os
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from cutnode.contract.derived import legal_moves
-from cutnode.contract.dispatch import defines, game_constant, value_limit
+from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
 from cutnode.contract.errors import CutnodeError, GameError
-from cutnode.contract.loading import Game
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import chance, moves_again, outcome, play
 from cutnode.kernels.clock import Clock
@@ -46,6 +48,12 @@ PROOF_SHARE = 0.4
 CHECK_SHARE = 0.05
 """The share of the limits for the proof of one win or loss that a search reports."""
 
+SHORT_WIN = 4
+"""The distance in plies up to which a win or loss is checked with ``SHORT_NODES`` at any time."""
+
+SHORT_NODES = 20_000
+"""The nodes for the proof of a short win."""
+
 ALMOST = 0.99
 """The expected points of a win that a search reports and no proof confirms."""
 
@@ -57,23 +65,30 @@ LIMITS = ((0.15, "blunder"), (0.10, "mistake"), (0.05, "inaccuracy"))
 written as differences of winning chances from -1 to 1 (0.3, 0.2, 0.1)."""
 
 
-SPREAD = 2.5
-"""The units of the game's estimates whose logistic function is the expected points.  Lichess's
-formula for chess has 2.7 pawns of Stockfish, from games of people."""
+@functools.cache
+def spreads() -> dict[str, float]:
+    """Return the spreads of the estimates of games, by name.
+
+    A spread is the number of units by which one side is ahead when its odds to win are e to 1,
+    fitted to games of the engine against itself (``benchmarks/studies/spreads.py``).
+    """
+    found: dict[str, float] = json.loads(Path(__file__).with_name("spreads.json").read_bytes())
+    return found
 
 
 def win_chance(cls: Any, score: float) -> float:
     """Return the expected points of the mover, 0 to 1, by an estimate on the game's scale.
 
-    It is the logistic function of the score in units of ``SPREAD * UNIT``, where ``UNIT`` is 100 in
-    a ``DECISIVE`` game without one.  In other games it is that of the score in units of ``UNIT``,
-    or, without one, the share of the way from ``-VALUE_LIMIT`` to ``VALUE_LIMIT``.
+    It is the logistic function of the score in units of ``UNIT`` times the game's spread (see
+    :func:`spreads`), which is 1 for a game without one; ``UNIT`` is 100 in a ``DECISIVE`` game
+    that declares none.  In other games without a ``UNIT`` it is the share of the way from
+    ``-VALUE_LIMIT`` to ``VALUE_LIMIT``.
     """
-    if is_decisive(cls):
-        unit = SPREAD * game_constant(cls, "UNIT", ESTIMATE_UNIT)
-    elif not (unit := game_constant(cls, "UNIT", 0)):
+    unit = game_constant(cls, "UNIT", ESTIMATE_UNIT if is_decisive(cls) else 0)
+    if not unit:
         return max(0.0, min(1.0, 0.5 + score / value_limit(cls) / 2))
-    return 1 / (1 + math.exp(-max(-700.0, min(score / unit, 700.0))))
+    units = score / (unit * spreads().get(game_name(cls).partition(":")[0], 1.0))
+    return 1 / (1 + math.exp(-max(-700.0, min(units, 700.0))))
 
 
 def points_of(value: float) -> float:
@@ -321,7 +336,7 @@ class Judge:
         and *seconds*, one second.  *history* holds the positions of the game before this one.
         """
         if type(position) is not self.cls:
-            raise GameError(f"this judge is for {Game.of(self.cls).name}, not {position!r}")
+            raise GameError(f"this judge is for {game_name(self.cls)}, not {position!r}")
         if nodes is None and seconds is None:
             seconds = 1.0
         budget = Budget(nodes, seconds, stop)
@@ -508,7 +523,9 @@ class _Work:
             return
         for judged in sorted(self.found.values(), key=lambda each: each.sort_key):
             distance = None if judged.proven else win_distance(judged.value)
-            if distance is None or distance > 2 * MOST_MOVES or self.budget.ended:
+            if distance is None or distance > 2 * MOST_MOVES:
+                continue
+            if self.budget.ended and distance > SHORT_WIN:
                 continue
             confirmed = self.confirmed(judged, int(distance))
             if confirmed is not None:
@@ -519,6 +536,8 @@ class _Work:
         prover = self.of.prover
         assert prover is not None
         limits = self.budget.share(CHECK_SHARE)
+        if distance <= SHORT_WIN:
+            limits = {"stop": self.budget.stop, "nodes": SHORT_NODES}
         child = play(self.position, judged.move)
         over, value = outcome(child)
         if over:
