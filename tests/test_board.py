@@ -561,6 +561,7 @@ def test_seeds_and_pieces_are_set_up(page: Page, service: str) -> None:
     page.click("#done")
     expect(page.locator("#text")).to_have_value("[11] 1 0 0 0 / 0 1 0 0 [11] north")
     show(page, service, "chess", "4k3/8/8/8/8/8/4P3/4K2R w K - 0 1")
+    expect(page.locator("#about")).to_contain_text("Chess")
     page.click("#edit")
     page.get_by_role("radio", name="black rook").click()
     cell(page, 60).click()

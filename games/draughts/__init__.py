@@ -396,7 +396,7 @@ NO_SQUARE = 5
 """The content of a cell on which no piece can stand."""
 
 
-def from_cells(contents: list[int], mover: str, start: Pieces) -> Pieces:
+def from_cells(contents: list[int], mover: str, start: Any) -> Pieces:
     squares: dict[str, list[str]] = {"w": [], "b": []}
     number = 0
     pairs = zip(start.CELLS.symbols(contents), contents_of(start), strict=True)

@@ -48,7 +48,7 @@ SESSION_SUFFIX = ".json"
 """The ending of files that hold sessions of ``cutnode play``."""
 
 FIRST_LINE = re.compile(r"#\s*moves of (\S+?)(?:, from (.*))?\s*")
-HEADER = re.compile(r"(\w+): (.+)")
+HEADER = re.compile(r"([\w+#=-]+): (.+)")
 CHANCE = re.compile(r"chance ([0-9]{1,9})")
 MARKED = re.compile(r"(.*?\S)((?:\s+(?:[!?]{1,2}|\$[0-9]+))+)")
 

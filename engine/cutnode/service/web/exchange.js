@@ -3,6 +3,18 @@
 import { GameRecord, plyOf } from "./record.js";
 
 const LIST = ".txt";
+const MOST_BYTES = 1_000_000;
+
+/** Return the text of a file; throws an error if it is too large for a game. */
+export async function textOf(file) {
+  if (file.size > MOST_BYTES) throw new Error(`${file.name} has more than ${MOST_BYTES} bytes`);
+  const bytes = await file.arrayBuffer();
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
 
 /** Read games of texts by the service, and write them. */
 export class Exchange {

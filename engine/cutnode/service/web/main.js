@@ -5,7 +5,7 @@ import { BoardDrawing } from "./board.js";
 import { Connection, Searches } from "./connection.js";
 import { Editor } from "./editor.js";
 import { html } from "./elements.js";
-import { Exchange } from "./exchange.js";
+import { Exchange, textOf } from "./exchange.js";
 import { cellMeant, gestureOf, matching, meaningOf } from "./gestures.js";
 import { drawGraph } from "./graph.js";
 import {
@@ -102,8 +102,9 @@ class Page {
     if (!this.record) this.#showGames();
   }
 
-  /** Do what the user asks, and clear the error of the previous action. */
+  /** Do what the user asks, and clear the error and the notes of the previous action. */
   act(action) {
+    this.notes = [];
     part("error").hidden = true;
     return this.attempt(action);
   }
@@ -747,23 +748,31 @@ class Page {
   #listenToFiles(on) {
     on("open-game", "click", () => part("importing").showModal());
     on("import-cancel", "click", () => part("importing").close());
-    on("game-file", "change", async () => {
+    on("game-file", "change", () => {
       const [file] = part("game-file").files;
-      if (file) part("game-text").value = await file.text();
+      if (file) this.#import(async () => (part("game-text").value = await textOf(file)));
     });
-    on("import", "click", async (event) => {
+    on("import", "click", (event) => {
       event.preventDefault();
-      part("import-error").hidden = true;
-      try {
+      this.#import(async () => {
         await this.read(part("game-text").value);
         part("importing").close();
-      } catch (error) {
-        part("import-error").textContent = error.message;
-        part("import-error").hidden = false;
-      }
+      });
     });
     on("save-game", "click", () => this.act(() => this.exchange.save(this.record, false)));
     on("save-own", "click", () => this.act(() => this.exchange.save(this.record, true)));
+  }
+
+  /** Do something in the dialog that opens games, which shows the errors. */
+  async #import(action) {
+    part("import-error").hidden = true;
+    try {
+      await action();
+    } catch (error) {
+      if (error.name !== "Error") throw error;
+      part("import-error").textContent = error.message;
+      part("import-error").hidden = false;
+    }
   }
 
   #flip() {

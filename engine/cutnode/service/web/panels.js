@@ -161,6 +161,7 @@ const SIGNS = { $10: "=", $13: "∞", $14: "+=", $15: "=+", $16: "±", $17: "∓
 /** List the moves of the game with variations and comments; `show(ply)` is called with a chosen one. */
 export function listRecord(place, record, show) {
   const start = { key: "start", ply: record.start, number: "" };
+  const line = new Set(record.plies);
   keepChildren(
     place,
     [start, ...writtenParts(record.start.children[0])].map((part) => [part.key, part]),
@@ -176,7 +177,7 @@ export function listRecord(place, record, show) {
       before.textContent = number;
       const marks = ply.mark.split(" ").map((mark) => (mark.startsWith("$") ? SIGNS[mark] : mark));
       button.textContent = ply === record.start ? "Start" : (ply.move ?? `[${ply.chance}]`) + marks.join("");
-      part.className = record.plies.includes(ply) ? "" : "aside";
+      part.className = line.has(ply) ? "" : "aside";
       after.textContent = ply.comment && ` ${ply.comment} `;
       if (ply === record.ply) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");

@@ -1,6 +1,6 @@
 /** The record of a game: a tree of plies, the line that is shown, and how both are saved. */
 
-const KEY = "cutnode.game";
+const KEY = "cutnode.record";
 const LONGEST_LINK = 8000;
 
 /** Return a ply: a position, and what led to it. */
