@@ -480,18 +480,23 @@ class _Work:
             return
         most = len(wanted) if lines is None else min(lines, len(wanted))
         others = [move for move in also if move in wanted] if most < len(wanted) else []
-        searched = self.search(wanted, most, 1 / (1 + len(others)))
+        left = 1 - PROOF_SHARE if self.budget.nodes else 1 - CHECK_SHARE
+        part = left / (1 + len(others))
+        searched = self.search(wanted, most, part)
         for move in others:
-            if move not in searched and not self.budget.ended:
-                # With the best move, so that both are searched to the same depth.
-                best = min(searched, key=lambda each: self.found[each].sort_key)
-                self.search([best, move], 2, 1 / (1 + len(others)))
+            if self.budget.ended:
+                break
+            if move in searched:
+                self.search(wanted, most, part)
+                continue
+            # With the best move, so that both are searched to the same depth.
+            best = min(searched, key=lambda each: self.found[each].sort_key)
+            self.search([best, move], 2, part)
 
     def search(self, moves: list[int], lines: int, part: float) -> set[int]:
-        """Search the best *lines* of some moves; return the moves that were estimated."""
+        """Search the best *lines* of some moves by a part of the limits; return those estimated."""
         searcher = self.of.searcher
-        share = 1 - PROOF_SHARE if self.budget.nodes else 1 - CHECK_SHARE
-        limits = self.budget.share(part * share)
+        limits = self.budget.share(part)
         options = SearchOptions(moves=moves, lines=lines, history=self.history, **limits)
         result = searcher.run(self.position, options)
         self.spend(result.nodes, result.reason)
