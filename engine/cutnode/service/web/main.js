@@ -28,6 +28,7 @@ const LINE_ARROWS = 2;
 const MOST_BUTTONS = 64;
 const MOST_HISTORY = 512;
 const WHOLE_SECONDS = 1;
+const EARLY = " · that move came from plain Python: the game is being compiled";
 
 const part = (id) => document.getElementById(id);
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -44,6 +45,8 @@ class Page {
   line = { steps: new Map(), arrows: [] };
   players = [PERSON, PERSON];
   seed = 0;
+  /** Whether the search for the last move of a level was compiled. */
+  compiled = true;
   #address = location.hash;
   #kept = [PERSON, PERSON];
   #views = new Map();
@@ -174,6 +177,7 @@ class Page {
 
   /** Start a record at a position, or continue a saved one. */
   begin(view, kept = null) {
+    this.compiled = true;
     this.record = kept ?? new GameRecord(this.game.name, [plyOf(view.position, null, null)]);
   }
 
@@ -274,6 +278,7 @@ class Page {
       const asked = { position: view.position, level: player, seed: this.seed };
       const answer = await this.attempt(() => this.connection.post(path, asked));
       if (answer === null || turn !== this.#turn) return;
+      this.compiled = answer.compiled;
       await this.attempt(() => this.play(view.moves.find((move) => move.move === answer.move)));
     }
   }
@@ -522,8 +527,10 @@ class Page {
     if (this.repeated) return "Draw by repetition";
     if (view.chance.length) return capital(`${this.names[side]} to roll`);
     const level = this.players[side];
-    const thinks = level !== PERSON && record.at === record.plies.length - 1;
-    return capital(`${this.names[side]} ${thinks ? `(${level}) is thinking` : "to move"}`);
+    const last = record.at === record.plies.length - 1;
+    if (last && level !== PERSON) return capital(`${this.names[side]} (${level}) is thinking`);
+    const early = last && record.at > 0 && !this.compiled;
+    return capital(`${this.names[side]} to move${early ? EARLY : ""}`);
   }
 
   #showGames() {
