@@ -20,6 +20,7 @@ from nim import nim
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from cutnode.compiler.progress import Progress
+from cutnode.kernels.search import search_root
 from cutnode.service import pool
 from cutnode.service.listening import address, listen
 from cutnode.service.pool import SearchPool
@@ -179,6 +180,29 @@ def test_a_level_answers(page: Page, service: str) -> None:
     expect(page.locator("#record button")).to_have_count(3)
     expect(cell(page, 4)).to_have_attribute("aria-label", re.compile("second player"))
     status(page, "first player .* to move")
+
+
+def test_a_level_moves_while_the_game_is_compiled(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = threading.Event()
+    compile = SearchPool._compile
+
+    def slowly(searches: SearchPool, question: Question) -> None:
+        assert done.wait(60)
+        compile(searches, question)
+
+    monkeypatch.setenv("CUTNODE_TIERS", "1")
+    monkeypatch.setattr(search_root, "is_ready", lambda cls, evaluation: False)
+    monkeypatch.setattr(SearchPool, "_compile", slowly)
+    with serving(()) as url:
+        show(page, url, "tictactoe")
+        page.locator("#players select").nth(1).select_option("easy")
+        cell(page, 0).click()
+        status(page, "first player .* to move · that move came from plain Python")
+        done.set()
+        page.click("#undo")
+        expect(page.locator("#status")).not_to_contain_text("Python")
 
 
 def test_another_engine_analyses(page: Page, service: str) -> None:

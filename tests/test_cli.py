@@ -379,11 +379,12 @@ def test_canonical_values():
     assert "value        ±1  (Left is the player to move)" in output
     assert "class        N  (whoever begins wins)" in output
     assert "temperature  1\nmean         0" in output
-    (data,) = parsed(run_cutnode("solve", "kayles:5", "--value", "--json"))
+    (data,) = parsed(run_cutnode("solve", "kayles:9", "|||||....", "--value", "--json"))
     facts = {"canonical_value": "*4", "nimber": 4, "birthday": 4, "terms": 1, "mean": "0"}
     assert facts.items() <= data["details"].items() and data["value"] == 1
-    both = run_cutnode("solve", "kayles:5", "--value", "--file", "-", stdin="|||||\n|.|..\n")
-    assert both.output == "|||||  *4\n|.|..  0\n"
+    rows = "|||||....\n|.|......\n"
+    both = run_cutnode("solve", "kayles:9", "--value", "--file", "-", stdin=rows)
+    assert both.output == "|||||....  *4\n|.|......  0\n"
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ from cutnode.contract.dispatch import VERBS
 from cutnode.kernels.techniques import TECHNIQUES
 from cutnode.service.settings import Settings
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "engine" / "docs"
 

@@ -380,6 +380,7 @@ def test_a_process_that_ends_is_reported():
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes end otherwise")
 def test_a_killed_process_is_reported(monkeypatch):
+    gc.freeze()  # what other tests left is not looked through
     with Processes(dying, 1) as processes:
         [(process, group)] = processes.answers(["live"])
         assert group == process != os.getpgrp()  # a terminal's signals do not reach it
@@ -396,6 +397,7 @@ def test_a_killed_process_is_reported(monkeypatch):
     ignored = []
     monkeypatch.setattr(sys, "unraisablehook", lambda event: ignored.append(event.exc_value))
     gc.collect()
+    gc.unfreeze()
     assert not ignored
     assert not active_children()
 

@@ -17,6 +17,8 @@ import cutnode
 from cutnode.compiler.jit import Kernel
 from cutnode.search.api import search
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(cutnode.__file__).parents[2]
 
 PACKAGE = ROOT / "engine" / "cutnode"

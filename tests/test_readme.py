@@ -12,6 +12,8 @@ from test_docs import assert_has_options, shown_commands
 from cutnode import load_game, solve
 from cutnode.conformance import check
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()

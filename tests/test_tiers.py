@@ -144,7 +144,7 @@ def answers(tmp_path_factory):
 @pytest.fixture
 def unready(answers, on, monkeypatch):
     """The start of the game of those answers, as if it were not compiled yet."""
-    monkeypatch.setattr(tiers, "_solver_is_ready", lambda cls: False)
+    monkeypatch.setattr(tiers, "solver_is_ready", lambda cls: False)
     monkeypatch.setattr(tiers.search_root, "is_ready", lambda cls, evaluation: False)
     monkeypatch.setitem(tiers._spent, type(answers.position), 0.0)
     return answers.position

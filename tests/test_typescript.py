@@ -22,6 +22,8 @@ from cutnode.service.app import make_app
 from cutnode.service.settings import Settings
 from cutnode.service.state import Service
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "engine" / "typescript"
 NODE = shutil.which("node")

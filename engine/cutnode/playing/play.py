@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from cutnode.compiler.progress import running
 from cutnode.contract.cells import Look
 from cutnode.contract.collection import game_names
 from cutnode.contract.derived import legal_moves
@@ -165,6 +166,9 @@ class Session:
         if self.thoughts and choice.value is not None:
             value, line = _signed(choice.value), self._line(choice.pv)
             text += f"  (value {value} at depth {choice.depth}: {line})"
+        if not choice.compiled:
+            now = running()
+            text += "  (as plain Python)" if now is None else f"  (as plain Python, {now})"
         if choice.reason == "tablebase" and choice.value is not None:
             text += f", and {self._certainty(choice.value)}"
         self.record.play(choice.move)
@@ -270,8 +274,11 @@ class Session:
 
     def _player(self, configuration: str) -> Player:
         if configuration not in self._made:
-            player = make_player(self.record.position, configuration)
+            waits = PERSON in self.players
+            player = make_player(self.record.position, configuration, ready=not waits)
             player.new_game(self.record.seed)
+            if isinstance(player, EnginePlayer):
+                player.prepare()
             self._made[configuration] = player
         return self._made[configuration]
 

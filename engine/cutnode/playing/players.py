@@ -7,13 +7,16 @@ seed, not on earlier moves, so any game can be replayed move for move, even from
 
 from __future__ import annotations
 
+import contextlib
 import re
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from statistics import pstdev
 from typing import Any, Protocol, Unpack
 
+from cutnode.compiler.progress import shown_elsewhere
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, require_integer
@@ -33,6 +36,7 @@ from cutnode.playing.configurations import (
     version_of,
     with_settings,
 )
+from cutnode.playing.first_moves import first_searcher
 from cutnode.playing.levels import FULL_STRENGTH, LEVELS, Level
 from cutnode.playing.remote import Remote
 from cutnode.runtime.options import check
@@ -80,6 +84,8 @@ class Choice:
     seconds: float
     reason: str
     """Why the search ended; ``random`` without a search."""
+    compiled: bool = True
+    """Whether the search was compiled, and not run as plain Python (see :func:`make_player`)."""
 
 
 class Player(Protocol):
@@ -112,7 +118,8 @@ class EnginePlayer:
 
     *game* is a game, a position or a position class; *depth*, *nodes* and *seconds* are the limits
     of ``Searcher.search``, and *options* are the options of :class:`ProvingSearcher`.  The game's
-    seed decides between moves of equal score, if the limits leave room to look for them.
+    seed decides between moves of equal score, if the limits leave room to look for them.  Without
+    *ready*, first moves come from plain Python (see :func:`make_player`).
     """
 
     def __init__(
@@ -123,23 +130,47 @@ class EnginePlayer:
         nodes: int | None = None,
         seconds: float | None = None,
         table: Table | int = TABLE_MEGABYTES,
+        ready: bool = True,
         **options: Any,
     ):
         self.limits: dict[str, Any] = {"depth": depth, "nodes": nodes, "seconds": seconds}
         if depth is None and nodes is None and seconds is None:
             raise CutnodeError("a player needs a limit: depth, nodes or seconds")
         check("depth", depth, least=1)
-        SearchOptions.of("search", self.limits)
+        self._searches = SearchOptions.of("search", self.limits)
         self.seed = 0
-        self.engine = ProvingSearcher(game, table=table, **options)
+        self.ready = ready
+        self._use(ProvingSearcher(game, table=table, ready=False, **options))
+
+    def _use(self, engine: ProvingSearcher) -> None:
+        """Search with an engine from now on."""
+        self.engine = engine
+        self._first = None if self.ready else first_searcher(engine, self._searches)
+        if self._first is None:
+            engine.prepare(self._searches)
+
+    def prepare(self) -> None:
+        """Compile the search in a thread, if that is still to be done."""
+        if self._first is not None:
+            threading.Thread(target=self._prepare, name="compile", daemon=True).start()
+
+    def _prepare(self) -> None:
+        with contextlib.suppress(Exception), shown_elsewhere():  # the next search raises it
+            self.engine.prepare(self._searches)
+        self._first, self.ready = None, True
 
     def new_game(self, seed: int) -> None:
         self.seed = require_integer(seed, "a seed")
 
     def search(self, position: Any, **more: Any) -> SearchResult:
         """Search a position as this player does; *more* are options of ``Searcher.search``."""
+        limits = self.limits | more
+        if (first := self._first) is not None:
+            with contextlib.suppress(CutnodeError):  # the compiled search reports it
+                first.clear()
+                return first.search(position, **limits)
         self.engine.clear()
-        return self.engine.search(position, **(self.limits | more))
+        return self.engine.search(position, **limits)
 
     def choose(self, position: Any) -> Choice:
         position = given_position(position)
@@ -267,6 +298,7 @@ class LevelPlayer(EnginePlayer):
         seconds: float | None = None,
         table: Table | int = TABLE_MEGABYTES,
         tablebase: Tablebase | str | None = None,
+        ready: bool = True,
     ):
         if level not in LEVELS:
             known = f"levels are {', '.join(LEVELS)}"
@@ -280,6 +312,7 @@ class LevelPlayer(EnginePlayer):
             techniques=None if self.level.depth is None else full_width(class_of(game)),
             evaluation=level_evaluation(class_of(game), self.level, Random("0 level")),
             tablebase=tablebase,
+            ready=ready,
         )
 
     def new_game(self, seed: int) -> None:
@@ -287,12 +320,15 @@ class LevelPlayer(EnginePlayer):
         if self.level.jitter is not None:
             cls, table = self.engine.cls, self.engine.table
             evaluation = level_evaluation(cls, self.level, Random(f"{seed} level"))
-            self.engine = ProvingSearcher(
-                cls,
-                table=table,
-                techniques=full_width(cls),
-                evaluation=evaluation,
-                tablebase=self.engine.tablebase,
+            self._use(
+                ProvingSearcher(
+                    cls,
+                    table=table,
+                    ready=False,
+                    techniques=full_width(cls),
+                    evaluation=evaluation,
+                    tablebase=self.engine.tablebase,
+                )
             )
 
 
@@ -432,7 +468,9 @@ class RemotePlayer:
 # Players from descriptions
 
 
-def make_player(game: Any, text: str = "", **settings: Unpack[PlayerKeywords]) -> Player:
+def make_player(
+    game: Any, text: str = "", *, ready: bool = True, **settings: Unpack[PlayerKeywords]
+) -> Player:
     """Make the player that a short text describes, for a game, its name, or a position.
 
     Settings can also be keywords: ``make_player(game, strength=60)``.
@@ -443,12 +481,16 @@ def make_player(game: Any, text: str = "", **settings: Unpack[PlayerKeywords]) -
     ``engine=mcts,playouts=10000``; ``engine=auto,seconds=0.1``; ``path=../older,depth=6`` for
     another version (see :class:`RemotePlayer`).  :data:`~cutnode.playing.configurations.KEYS`
     lists the settings; :class:`CutnodeError` says what is wrong with a text.
+
+    With *ready*, the player's search is compiled now.  Without, an alpha-beta player is returned
+    at once: it searches as plain Python, for two seconds a move at most, until its method
+    ``prepare`` has compiled the search in a thread.  ``compiled`` in its choices tells them apart.
     """
     if not isinstance(text, str):
         raise CutnodeError(f"a player's description must be a text such as 'hard', got {text!r}")
     text = with_settings(text, settings)
     if split_configuration(text)[0]:
-        return RemotePlayer(game, text)
+        return RemotePlayer(game, text, ready=ready)
     chosen = parse_configuration(text)
     engine = chosen.pop("engine", "alphabeta")
     for name, others in (("random", ()), ("level", ("seconds", "table", "tablebase"))):
@@ -466,6 +508,7 @@ def make_player(game: Any, text: str = "", **settings: Unpack[PlayerKeywords]) -
             return TreePlayer(game, **chosen)
         if engine == "auto":
             return AutoPlayer(game, **chosen)
+        chosen["ready"] = ready
         if "level" in chosen:
             return LevelPlayer(game, **chosen)
         if "without" in chosen:
@@ -492,7 +535,7 @@ def _choices(position: Any) -> list[int]:
 
 
 def _choice(result: SearchResult | MonteCarloResult, line: Line, depth: int) -> Choice:
-    facts = depth, result.nodes, result.seconds, result.reason
+    facts = depth, result.nodes, result.seconds, result.reason, result.compiled
     return Choice(line.move, line.value, line.pv, *facts)
 
 

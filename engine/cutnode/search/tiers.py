@@ -58,7 +58,7 @@ def first_proof(kind: str, position: Any, options: ProofOptions, table: Table) -
     The *table* must be empty, and is so afterwards if the proof is still to be made.
     """
     cls = type(position)
-    if options.engine != "alphabeta" or not _may_try(cls) or _solver_is_ready(cls):
+    if options.engine != "alphabeta" or not _may_try(cls) or solver_is_ready(cls):
         return None
     stop = _Patience(cls, options.stop, options.seconds)
     solver = GameSolver(cls, table, interpreted=True)
@@ -131,21 +131,26 @@ def _searcher(
     if others or searcher.book is not None or searcher.tablebase is not None:
         return None
     solves = share and not searcher.tries_no_proof(options)
-    if search_root.is_ready(cls, OWN) and (not solves or _solver_is_ready(cls)):
+    if search_root.is_ready(cls, OWN) and (not solves or solver_is_ready(cls)):
         return None
     return searcher
 
 
 def _may_try(cls: Any) -> bool:
     """Return whether searches of a class may run as plain Python first."""
-    if os.environ.get("CUTNODE_TIERS") == "0" or _spent.get(cls, 0.0) >= PATIENCE:
+    if not are_on() or _spent.get(cls, 0.0) >= PATIENCE:
         return False
     if is_plain(cls) or defines(cls, "chance") or has_loops(cls):
         return False
     return search_dtype(cls).itemsize + solver_dtype(cls).itemsize <= MOST_BYTES
 
 
-def _solver_is_ready(cls: Any) -> bool:
+def are_on() -> bool:
+    """Return whether searches may run as plain Python before they are compiled."""
+    return os.environ.get("CUTNODE_TIERS") != "0"
+
+
+def solver_is_ready(cls: Any) -> bool:
     """Return whether the solver is compiled, or should be compiled at once."""
     scouts = defines(cls, "scout")
     if scouts and chosen_evaluation(cls, None) is not OWN:

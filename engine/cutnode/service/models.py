@@ -478,6 +478,10 @@ class Moved(Answer):
     nodes: Count
     seconds: float
     reason: str
+    compiled: bool = Field(
+        description="Whether the search was compiled. The first moves in a game come from plain "
+        "Python, until it is."
+    )
 
 
 class UnsearchedView(BaseModel):

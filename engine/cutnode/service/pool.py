@@ -7,7 +7,8 @@ without one, which finds it empty.  Before a new engine is made, the least recen
 closed until all engines together fit the memory that the settings allow.
 
 A question whose code is not compiled yet does not wait in that queue: threads compile such
-questions one at a time, while other searches run.
+questions one at a time, while other searches run.  A level does not wait for its code either, but
+moves in plain Python until that is compiled (:mod:`cutnode.playing.first_moves`).
 """
 
 from __future__ import annotations
@@ -136,6 +137,8 @@ class SearchPool:
         self.closed = False
         self.code = CompiledCode(settings.most_games)
         self._compiling: dict[tuple[Any, ...], asyncio.Future[None]] = {}
+        self._failed: set[tuple[Any, ...]] = set()
+        """The code that did not compile, for which a level waits, so that its client learns why."""
         self._one_at_a_time = threading.Lock()
         self._free = settings.searches
         self._done = done
@@ -147,7 +150,7 @@ class SearchPool:
         for, and when the search starts.  :class:`Failure` (503) if the queue is full, if the turn
         does not come in time, or if the service stops.
         """
-        await self._ready(question)
+        question = await self._ready(question)
         await self._turn()
         run = Run(question)
         self.running.add(run)
@@ -198,14 +201,15 @@ class SearchPool:
             await asyncio.sleep(POLL_SECONDS)
         await asyncio.sleep(POLL_SECONDS)
 
-    async def _ready(self, question: Question) -> None:
+    async def _ready(self, question: Question) -> Question:
         """Wait until the code of a question is compiled, which continues if the client leaves.
 
+        Return the question to ask: of a level, one in plain Python while its code is compiled.
         :class:`Failure` (503) if there are too many games.
         """
         code = question.code
         if question in self.code:
-            return
+            return question
         if self.closed:
             raise _closing()
         if code not in self._compiling:
@@ -222,6 +226,8 @@ class SearchPool:
             def arrive(failure: Failure | None) -> None:
                 del self._compiling[code]
                 self.code.settle(question, compiled=failure is None)
+                if failure is not None:
+                    self._failed.add(code)
                 if future.done():
                     return  # the service is stopping
                 if failure is None:
@@ -240,7 +246,11 @@ class SearchPool:
                     loop.call_soon_threadsafe(arrive, failure)
 
             threading.Thread(target=work, name="compile", daemon=True).start()
+        early = None if code in self._failed else question.early()
+        if early is not None:
+            return early
         await _compiled(self._compiling[code], question.on_event)
+        return question
 
     async def _turn(self) -> None:
         if self.closed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 from cutnode.contract.derived import legal_moves
@@ -26,6 +26,7 @@ from cutnode.kernels.clock import Clock
 from cutnode.kernels.evaluation import evaluation_of
 from cutnode.kernels.scores import is_decisive, win_distance
 from cutnode.kernels.tablebase_scores import FAR
+from cutnode.playing.first_moves import has_first_moves
 from cutnode.playing.players import TABLE_MEGABYTES, Choice, LevelPlayer
 from cutnode.playing.records import parse_record
 from cutnode.search.api import perft
@@ -85,6 +86,8 @@ class Key:
     """The session that the engine serves; without one, it is cleared before each question."""
     tree: tuple[tuple[str, Any], ...] = ()
     """The options of Monte Carlo tree search."""
+    ready: bool = True
+    """Whether the engine is compiled; otherwise its level moves in plain Python."""
 
     def room(self) -> int:
         """Return the MiB that an engine may take."""
@@ -124,7 +127,9 @@ class LevelEngine:
     """A player of a level, with the interface of a pooled engine."""
 
     def __init__(self, key: Key):
-        self.player = LevelPlayer(key.cls, key.level, table=key.table, tablebase=key.tablebase)
+        self.player = LevelPlayer(
+            key.cls, key.level, table=key.table, tablebase=key.tablebase, ready=key.ready
+        )
         self.usual = self.player.limits
 
     def choose(
@@ -211,6 +216,13 @@ class Question:
         given = {name: self.options.get(name) for name in names}
         return LimitsView(**given, table=self.key.table, threads=self.key.threads)
 
+    def early(self) -> Question | None:
+        """Return a question for which nothing has to be compiled; None if there is none."""
+        key = self.key
+        if not key.level or key.tablebase is not None or not has_first_moves(key.cls):
+            return None
+        return replace(self, key=replace(key, ready=False))
+
     def small(self) -> Question:
         """Return a question that needs the same code but hardly any time."""
         deep = "depth" in self.options and self.key.searching == "alphabeta"
@@ -256,6 +268,7 @@ def _move_of_level(question: Question, engine: LevelEngine) -> Moved:
         nodes=choice.nodes,
         seconds=choice.seconds,
         reason=choice.reason,
+        compiled=choice.compiled,
     )
 
 

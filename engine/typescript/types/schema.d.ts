@@ -1013,6 +1013,11 @@ export interface components {
             seconds: number;
             /** Reason */
             reason: string;
+            /**
+             * Compiled
+             * @description Whether the search was compiled. The first moves in a game come from plain Python, until it is.
+             */
+            compiled: boolean;
         };
         /**
          * NodeView

@@ -33,6 +33,7 @@ const SMALLEST_TABLE = 16;
 const MOST_HISTORY = 512;
 const WHOLE_SECONDS = 1;
 const CHOICES = ["engine", "seconds", "lines", "threads", "table-size"];
+const EARLY = " · that move came from plain Python: the game is being compiled";
 
 const part = (id) => document.getElementById(id);
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -50,6 +51,8 @@ class Page {
   line = { steps: new Map(), arrows: [] };
   players = [PERSON, PERSON];
   seed = 0;
+  /** Whether the search for the last move of a level was compiled. */
+  compiled = true;
   #address = location.hash;
   #kept = [PERSON, PERSON];
   #views = new Map();
@@ -189,6 +192,7 @@ class Page {
 
   /** Start a record at a position, or continue a saved one. */
   begin(view, kept = null) {
+    this.compiled = true;
     this.reasons.clear();
     this.record = kept ?? new GameRecord(this.game.name, [plyOf(view.position)]);
     this.notes = [];
@@ -304,6 +308,7 @@ class Page {
       const asked = { position: view.position, level: player, seed: this.seed };
       const answer = await this.attempt(() => this.connection.post(path, asked));
       if (answer === null || turn !== this.#turn) return;
+      this.compiled = answer.compiled;
       await this.attempt(() => this.play(view.moves.find((move) => move.move === answer.move)));
     }
   }
@@ -644,8 +649,10 @@ class Page {
     if (this.repeated) return "Draw by repetition";
     if (view.chance.length) return capital(`${this.names[side]} to roll`);
     const level = this.players[side];
-    const thinks = level !== PERSON && record.at === record.plies.length - 1;
-    return capital(`${this.names[side]} ${thinks ? `(${level}) is thinking` : "to move"}`);
+    const last = record.at === record.plies.length - 1;
+    if (last && level !== PERSON) return capital(`${this.names[side]} (${level}) is thinking`);
+    const early = last && record.at > 0 && !this.compiled;
+    return capital(`${this.names[side]} to move${early ? EARLY : ""}`);
   }
 
   #showGames() {
