@@ -136,8 +136,7 @@ def add_parent(example, last, count, words, known):
 def step(
     example: Position,
     memory: WalksMemory,
-    moved: Rows,
-    sides: Rows,
+    played: Rows,
     words: WordRows,
     odds: Odds,
     parents: Rows,
@@ -148,13 +147,14 @@ def step(
 ) -> None:
     """Advance each walk by a ply.
 
-    A walk has its moves, who made each (0 or 1), and its positions, packed.  *odds* becomes the
+    A walk has two rows of *played*, its moves and who made each (0 or 1), and a row of *words*, its
+    positions, packed.  *odds* becomes the
     probability of the step, 0 if the game was over, and *parents* the parents found with half of
     the tries, and with all.  *order*, *others*, *known* and *buffer* are room to work in.
     """
     last = memory.ply
     for number in range(len(odds)):
-        its, by, way = moved[number], sides[number], words[number]
+        its, by, way = played[2 * number], played[2 * number + 1], words[number]
         position = unpack(way, last * width(example), example)
         odds[number] = 0.0
         if outcome(position)[0] or drawn(position):

@@ -4,32 +4,221 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
 
 from cutnode.compiler.memory import Memory
+from cutnode.contract.cells import Cells
 from cutnode.contract.derived import require_moves
-from cutnode.contract.dispatch import game_constant, is_plain
+from cutnode.contract.dispatch import declared, defines, game_constant, is_plain
+from cutnode.contract.notation import board_of
 from cutnode.contract.positions import coerce, pack, words_each
 from cutnode.contract.verbs import MOVES_ROOM
+from cutnode.kernels.clock import Clock
 from cutnode.kernels.walks import WALKS, WINDOW, step
 from cutnode.lab.statistics import student_quantile
+from cutnode.search.loops import has_loops
+from cutnode.tablebases.spaces import StoppedError, enumerated
 
-MOST_TRIES = 100
-"""The most orders of moves that are tried for each walk and each ply before."""
+MOST_COUNTED, MOST_BYTES = 4_000_000, 256 << 20
+"""The most positions that are counted one by one, and the memory for them."""
+
+PILOT, PILOTS = (16, 3), 2
+"""The walks of the first population, and their tries; it and the next show how long others take."""
+
+MOST_WALKS, MOST_TRIES = 1_000, 100
+"""The most walks of a population, and the most orders of moves tried for each walk at a ply, in
+units of the plies before it (:data:`WINDOW` at most)."""
+
+POPULATIONS, MOST_POPULATIONS = 10, 100
+"""The number of populations that are planned for the time, and the most that are made."""
+
+USUAL = 200, 30
+"""The walks of a population, and their tries, without a limit of time."""
+
+MOST_MISSED = math.log(30)
+"""The factor by which the second half of the tries may lower an estimate of positions, in natural
+logarithms; beyond it too few parents are found for an estimate."""
+
+LN10 = math.log(10)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number as a power of 10, and the ends of its 95 % interval."""
+
+    figure: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The size of a game, as far as it is known."""
+
+    counted: int | None = None
+    """The number of positions that can be reached."""
+    classes: int | None = None
+    """The same, where equivalent positions count once."""
+    more_than: int = 0
+    """A number of positions that there are more of."""
+    at_most: float | None = None
+    """An upper bound of positions as a power of 10, if a position is its board: each
+    content in each cell, with either player to move."""
+    positions: Estimate | None = None
+    lines: Estimate | None = None
+    """The lines of play that can be begun, of any length."""
+    by_ply: tuple[tuple[Estimate | None, Estimate], ...] = ()
+    """Positions and lines after each number of plies."""
+    walks: int = 0
+    endless: bool = False
+    """Whether there are no estimates because random games reach the limit of plies."""
+
+
+def size_of(start: Any, deadline: float | None, most: int, seed: int) -> Size:
+    """Return the size of the game from a position.
+
+    Positions are counted if there are at most *most* and it takes no longer than until *deadline*
+    (on the clock :func:`time.monotonic`; None for no limit).
+    """
+    cls: Any = type(start)
+    size = Size()
+    if not has_loops(cls):
+        half = None if deadline is None else (time.monotonic() + deadline) / 2
+        size = _estimated(Walks(start), half, seed)
+    board = board_of(cls)
+    if board is not None and declared(cls, "from_cells") is not None:
+        size = replace(size, at_most=_log_of_boards(board))
+    if (
+        size.positions is not None
+        and size.at_most is not None
+        and size.positions.figure > size.at_most
+    ):
+        size = replace(size, positions=None)
+    most = min(most, MOST_COUNTED, MOST_BYTES // (8 * (words_each(cls) + 3)))
+    if size.positions is not None and size.positions.low > math.log10(most):
+        return size
+    try:
+        counts = [_counted(start, most, deadline, apart) for apart in (True, False)]
+    except StoppedError:
+        return size
+    if counts[0] is None:
+        return replace(size, more_than=most)
+    return replace(size, counted=counts[0], classes=counts[1])
+
+
+def _log_of_boards(board: Cells) -> float:
+    """Return the number of ways to fill a board, with either player to move, as a power of 10."""
+    return math.log10(2) + len(board.places) * math.log10(len(board.contents))
+
+
+def _counted(start: Any, most: int, deadline: float | None, apart: bool) -> int | None:
+    """Return the number of positions; None if there are more than *most*."""
+    left = None if deadline is None else max(0.01, deadline - time.monotonic())
+    space = enumerated(start, most, clock=Clock(left), apart=apart)
+    return None if space is None else sum(space.sizes)
+
+
+def _estimated(walks: Walks, deadline: float | None, seed: int) -> Size:
+    """Return estimates of the numbers of positions and lines; neither if time is too short."""
+    found: list[Population] = []
+    count, tries = USUAL if deadline is None else PILOT
+    number = 0
+    while number < POPULATIONS or (deadline is not None and number < MOST_POPULATIONS):
+        began = time.monotonic()
+        population = walks.population(count, tries, seed + number, deadline)
+        if population is None:
+            break
+        if population.endless:
+            return Size(endless=True)
+        number += 1
+        if number <= PILOTS and deadline is not None:
+            now = time.monotonic()
+            each = max(now - began, 1e-6) / (count * tries)
+            room = max(0.0, deadline - now) / POPULATIONS / each
+            tries = int(min(max(room / PILOT[0], PILOT[1]), MOST_TRIES))
+            count = int(min(max(room / tries, PILOT[0]), MOST_WALKS))
+            found = []  # the smallest populations are the worst
+        found.append(population)
+    if not found:
+        return Size()
+    plies = max(len(each.lines) for each in found)
+    by_ply = tuple(
+        _of_populations(
+            [
+                [row[ply] if ply < len(row) else -math.inf for row in rows]
+                for rows in zip(*map(_logarithms, found), strict=True)
+            ],
+            walks.counts_positions,
+        )
+        for ply in range(plies)
+    )
+    totals = [
+        [_log_sum(row) for row in rows] for rows in zip(*map(_logarithms, found), strict=True)
+    ]
+    positions, lines = _of_populations(totals, walks.counts_positions)
+    return Size(positions=positions, lines=lines, by_ply=by_ply, walks=count * len(found))
+
+
+def _of_populations(
+    logarithms: Sequence[Sequence[float]], counts_positions: bool
+) -> tuple[Estimate | None, Estimate]:
+    """Return the estimates from populations: of positions, and of lines.
+
+    Parents that were missed make the count of positions too high.  The second half of the tries
+    lowered it by a factor; the estimate is lower by as much again, and the interval covers both
+    none of that and twice as much, in addition to the spread of populations.
+    """
+    (middle, reach), (before, _), (lines, reach_of_lines) = map(_log_of_mean, logarithms)
+    missed = max(0.0, before - middle)
+    all_lines = _estimate(lines, reach_of_lines)
+    if not counts_positions or missed > MOST_MISSED:
+        return None, all_lines
+    return _estimate(middle - missed, reach + missed), all_lines
+
+
+def _estimate(middle: float, reach: float) -> Estimate:
+    """Return an estimate from natural logarithms; there is at least one position, and line."""
+    return Estimate(middle / LN10, max(0.0, (middle - reach) / LN10), (middle + reach) / LN10)
+
+
+def _log_of_mean(logarithms: Sequence[float]) -> tuple[float, float]:
+    """Return the logarithm of the mean of numbers, and the reach of its 95 % interval."""
+    most = max(logarithms)
+    if most == -math.inf:
+        return most, 0.0
+    parts = [math.exp(each - most) for each in logarithms]
+    mean = fmean(parts)
+    if len(parts) < 2:
+        return most + math.log(mean), LN10
+    error = stdev(parts) / math.sqrt(len(parts)) / mean
+    return most + math.log(mean), student_quantile(0.975, len(parts) - 1) * error
+
+
+def _log_sum(logarithms: Sequence[float]) -> float:
+    """Return the logarithm of a sum of numbers, given their logarithms."""
+    most = max(logarithms)
+    return float(most + math.log(sum(math.exp(each - most) for each in logarithms)))
+
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """The estimates of a population of walks, by ply, in natural logarithms (-inf for none)."""
+    """The estimates of a population of walks, by ply, as natural logarithms."""
 
-    positions: np.ndarray[Any, Any]
-    half: np.ndarray[Any, Any]
+    positions: tuple[float, ...]
+    half: tuple[float, ...]
     """Positions estimated with the parents that half of the tries found: more than all."""
-    lines: np.ndarray[Any, Any]
+    lines: tuple[float, ...]
+    endless: bool = False
+    """Whether a walk reached the limit of plies."""
+
+
+def _logarithms(population: Population) -> tuple[tuple[float, ...], ...]:
+    return population.positions, population.half, population.lines
 
 
 class Walks:
@@ -39,20 +228,24 @@ class Walks:
         require_moves(start)
         self.start, self.cls = coerce(start), type(start)
         self.plies = game_constant(self.cls, "MAX_PLIES", 512)
+        self.counts_positions = not defines(self.cls, "chance")
+        """Whether parents are looked for: chance seldom lets moves be played in another order."""
         self.run = step.specialise(self.cls)
 
-    def population(self, walks: int, tries: int, seed: int) -> Population:
-        """Walk to the ends of the games.
+    def population(
+        self, walks: int, tries: int, seed: int, deadline: float | None = None
+    ) -> Population | None:
+        """Walk to the ends of the games; return None if this takes longer than until *deadline*.
 
         At each ply, walks are drawn again by their weights, so that they all stand for as many
         positions (sequential Monte Carlo, or "go with the winners": D. Aldous and U. Vazirani,
         1994).
         """
-        cls, room, each = self.cls, self.plies + 2, words_each(self.cls)
+        cls, room, each = self.cls, self.plies + 3, words_each(self.cls)
         random = np.random.default_rng(seed)
         memory = Memory(cls, WALKS)
         memory["random"] = np.uint64(random.integers(1 << 63))
-        moved, sides = np.zeros((2, walks, room), np.int64)
+        played = np.zeros((2 * walks, room), np.int64)
         words, others = _words(cls, walks, room * each)
         odds, parents = np.zeros(walks), np.ones((walks, 2), np.int64)
         buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
@@ -61,9 +254,12 @@ class Walks:
             pack(way, 0, self.start)
         scale, lines, half = 0.0, np.zeros(walks), np.zeros(walks)
         found = [(0.0, 0.0, 0.0)]
-        for ply in range(self.plies):
+        tries = tries if self.counts_positions else 0
+        for ply in range(self.plies + 1):
+            if deadline is not None and time.monotonic() > deadline:
+                return None
             memory["ply"], memory["tries"] = ply, tries * min(ply, WINDOW)
-            self.run(self.start, memory.argument, moved, sides, words, odds, parents, *scratch)
+            self.run(self.start, memory.argument, played, words, odds, parents, *scratch)
             alive = odds > 0
             if not alive.any():
                 break
@@ -71,11 +267,23 @@ class Walks:
             lines += np.log(parents[:, 1])
             half += np.log(parents[:, 1] / parents[:, 0])
             scale += math.log(weights.mean())
-            found.append((scale, scale + _log_mean(weights, half), scale + _log_mean(weights, lines)))
+            found.append(
+                (scale, scale + _log_mean(weights, half), scale + _log_mean(weights, lines))
+            )
             kept = _drawn_again(weights, random)
-            moved, sides, lines, half = moved[kept], sides[kept], lines[kept], half[kept]
-            words = [words[at][:] for at in kept] if isinstance(words, list) else words[kept]
-        return Population(*np.array(found).T)
+            lines, half, used = lines[kept], half[kept], (ply + 2) * each
+            _copy(played.reshape(walks, -1), kept, 2 * room)
+            _copy(words, kept, used)
+        positions, half_found, all_lines = zip(*found, strict=True)
+        return Population(positions, half_found, all_lines, len(found) > self.plies + 1)
+
+
+def _copy(rows: Any, kept: Sequence[int], end: int) -> None:
+    """Replace rows by the *kept* ones, up to a column."""
+    if isinstance(rows, list):
+        rows[:] = [rows[at][:] for at in kept]
+    else:
+        rows[:, :end] = rows[kept, :end]
 
 
 def _log_mean(weights: np.ndarray[Any, Any], logarithms: np.ndarray[Any, Any]) -> float:
@@ -84,7 +292,9 @@ def _log_mean(weights: np.ndarray[Any, Any], logarithms: np.ndarray[Any, Any]) -
     return float(most + math.log(np.average(np.exp(logarithms - most), weights=weights)))
 
 
-def _drawn_again(weights: np.ndarray[Any, Any], random: np.random.Generator) -> np.ndarray[Any, Any]:
+def _drawn_again(
+    weights: np.ndarray[Any, Any], random: np.random.Generator
+) -> np.ndarray[Any, Any]:
     """Return the numbers of walks drawn by their weights (systematic resampling)."""
     count = len(weights)
     places = (np.arange(count) + random.random()) / count
