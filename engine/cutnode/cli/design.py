@@ -21,7 +21,9 @@ Example: cutnode design my_game.py --out report.html
 @click.command(epilog=EXAMPLE + EPILOG)
 @GAME
 @click.argument("other", required=False, shell_complete=complete_game)
-@positive("--seconds", "Time in total, in seconds; more narrows the intervals.  [default: 60]")
+@positive(
+    "--seconds", "Time after compilation, in seconds; more narrows the intervals.  [default: 60]"
+)
 @pairs_option("Play N pairs of games in each match, reproducibly, with no limit of time.")
 @seed_option("Random seed.")
 @OUTPUTS

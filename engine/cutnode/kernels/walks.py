@@ -56,9 +56,10 @@ CHANCE = -1
 WINDOW = 32
 """The most plies between two moves that change places."""
 
-SWAP, LATER, SOONER, PAIRS = range(4)
+SWAP, LATER, SOONER, PAIRS, EXCHANGE = range(5)
 """Changes of order: two moves of a player change places; a move comes later, or sooner, and the
-player's moves between close up; two pairs of consecutive moves change places."""
+player's moves between close up; two pairs of consecutive moves change places; two moves of any
+players do (in impartial games)."""
 
 
 @compiled
@@ -72,9 +73,9 @@ def propose(a, b, change, moved, sides, order):
         for at in range(2):
             order[a + at], order[b - 1 + at] = moved[b - 1 + at], moved[a + at]
         return True
-    if sides[a] != sides[b] or moved[a] == moved[b]:
+    if (sides[a] != sides[b] and change != EXCHANGE) or moved[a] == moved[b]:
         return False
-    if change == SWAP:
+    if change in (SWAP, EXCHANGE):
         order[a], order[b] = moved[b], moved[a]
         return True
     step = 1 if change == LATER else -1
@@ -178,7 +179,7 @@ def step(
         for at in range(memory.tries if last > 1 else 0):
             b = last if at & 1 else 1 + below(draw(memory), last)
             a = b - 1 - below(draw(memory), min(b, WINDOW))
-            if propose(a, b, at >> 1 & 3, its, by, order) and accept(
+            if propose(a, b, (at >> 1) % 5, its, by, order) and accept(
                 example, a, b, order, its, way, others, buffer
             ):
                 count = add_parent(example, last, count, way, known)

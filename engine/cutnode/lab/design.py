@@ -22,13 +22,12 @@ from cutnode.contract.errors import CutnodeError, require_at_least, require_inte
 from cutnode.contract.loading import Game, load_game
 from cutnode.contract.notation import board_of
 from cutnode.contract.verbs import canonical, chance, outcome, play
-from cutnode.kernels.scores import MOST_ESTIMATE
 from cutnode.lab.selfplay import Ladder, Played, add_chances
-from cutnode.lab.sizes import Estimate, Size, size_of
+from cutnode.lab.sizes import Estimate, Size, compile_sizes, size_of
 from cutnode.lab.statistics import Interval, bootstrap_mean, bootstrap_share, share
 from cutnode.lab.study import Column, Progress, Study, no_progress
 from cutnode.lab.verdicts import draw, summarise
-from cutnode.playing.elo import POINTS, elo_difference, score_interval
+from cutnode.playing.elo import elo_difference
 from cutnode.search.loops import has_loops
 
 __all__ = ["design", "draw", "summarise"]
@@ -49,17 +48,22 @@ USUAL_COUNTED, USUAL_NODES = 20_000, 100_000
 """The positions that are counted, and the nodes of a proof, for each pair of games, without a limit
 of time."""
 
+SHAPE_NODES, SHAPE_DEPTH = 5_000, 4
+"""The nodes, roughly, of the trees whose shapes are compared, and their depth at most."""
+
 LISTED = 12
 """The most moves that are listed."""
 
 Row = dict[str, Any]
 
+Score = tuple[float, float, float]
+"""A mean score and the ends of its interval."""
+
 
 class Plan:
-    """The time for each part, or the pairs of games that stand for it."""
+    """The time for each part; None for reports that are limited otherwise."""
 
-    def __init__(self, seconds: float | None, pairs: int | None):
-        self.pairs = pairs
+    def __init__(self, seconds: float | None):
         self._end = None if seconds is None else time.monotonic() + seconds
         self._left = dict(SHARES)
 
@@ -103,10 +107,10 @@ def design(
 ) -> Study:
     """Report on the rules of a game, or compare them with the rules of another one.
 
-    *seconds* is the time in total, 60 by default; the intervals narrow with it.  With *pairs*, each
-    match has that many pairs of games, and the report depends on nothing but the *seed*.  *other*
-    is a game's name or file.  Rows have the figures, with 95 % intervals; samples have the games,
-    and figures by ply.  Ctrl-C ends it and keeps the figures so far.
+    *seconds* is the time in total after compilation, 60 by default; intervals narrow with it.  With
+    *pairs*, each match has that many pairs of games, and the report depends on nothing but the
+    *seed*.  *other* is a game's name or file.  Rows have the figures, with 95 % intervals; samples
+    have the games, and figures by ply.  Ctrl-C ends it and keeps the figures so far.
     """
     games = [load_game(each) if isinstance(each, str) else each for each in (game, other) if each]
     if seconds is not None and pairs is not None:
@@ -131,9 +135,9 @@ def design(
     reports = [Report(each) for each in games]
     with study.kept():
         try:
+            each = None if seconds is None else seconds / len(games)
             for at, report in enumerate(reports):
-                plan = Plan(None if seconds is None else seconds / len(games), pairs)
-                _fill(report, plan, seed, _told(progress, at, len(games)))
+                _fill(report, each, pairs, seed, _told(progress, at, len(games)))
         finally:
             _deliver(study, reports)
     return study
@@ -141,7 +145,7 @@ def design(
 
 NOTES = (
     "Intervals are 95 % confidence intervals: of shares by Wilson's score, of other means by the "
-    "bootstrap over games, of scores by pairs of games.",
+    "bootstrap over games, or over pairs of games for scores.",
     "size: positions and lines of play are powers of 10. A position counts once for each number of "
     "plies after which it arises; lines are the nodes of the game tree.",
     "play: games begin at the start, and the nodes or playouts of each move vary at random around "
@@ -155,18 +159,24 @@ def _told(progress: Progress, at: int, of: int) -> Callable[[str], None]:
     return lambda now: progress(now, at, of)
 
 
-def _fill(report: Report, plan: Plan, seed: int, tell: Callable[[str], None]) -> None:
-    """Measure all parts of a game."""
+def _fill(
+    report: Report, seconds: float | None, pairs: int | None, seed: int, tell: Callable[[str], None]
+) -> None:
+    """Measure all parts of a game; compilation does not count as time."""
     start = report.game.start()
+    tell("compiling")
+    compile_sizes(start)
+    ladder = Ladder(report.game, seed)
+    ladder.compile()
+    plan = Plan(seconds)
     tell("size")
-    most = 1 << 62 if plan.pairs is None else USUAL_COUNTED * plan.pairs
+    most = 1 << 62 if pairs is None else USUAL_COUNTED * pairs
     _add_size(report, size_of(start, plan.deadline("size"), most, seed))
     tell("exact value")
-    _add_value(report, start, plan.deadline("value"), plan.pairs)
+    _add_value(report, start, plan.deadline("value"), pairs)
     _add_openings(report, start)
-    ladder = Ladder(report.game, seed)
     try:
-        for now in ladder.play(plan.deadline("play"), plan.pairs):
+        for now in ladder.play(plan.deadline("play"), pairs):
             tell(now)
     finally:
         if ladder.games:
@@ -198,13 +208,13 @@ def _add_size(report: Report, size: Size) -> None:
     elif size.more_than:
         report.add("size", "positions at least", size.more_than, how="counted so far")
     if size.positions is not None:
-        how = "random walks; each step is divided by the positions known to lead there"
+        how = f"random walks; agrees with counts of the first {size.checked} plies"
         report.add("size", "positions, 10^", _interval(size.positions), size.walks, how)
     elif size.counted is None:
         how = _why_unknown(report, size)
-        bound = size.at_most if size.at_most is not None else None
-        if bound is not None:
-            report.add("size", "positions at most, 10^", bound, how=f"contents of cells; {how}")
+        if size.at_most is not None:
+            how = f"each content in each cell; {how}"
+            report.add("size", "positions at most, 10^", size.at_most, how=how)
         else:
             report.add("size", "positions, 10^", float("nan"), how=how)
     if size.lines is not None:
@@ -229,7 +239,7 @@ def _why_unknown(report: Report, size: Size) -> str:
         return "no estimate where chance decides between moves"
     if size.lines is None:
         return "the time was too short for random walks to the end of the game"
-    return "too many ways lead to the same positions for an estimate"
+    return "other moves lead to the same positions, so they cannot be estimated"
 
 
 def _add_value(report: Report, start: Any, deadline: float | None, pairs: int | None) -> None:
@@ -287,15 +297,29 @@ def _add_openings(report: Report, start: Any) -> None:
         report.add("openings", "first moves", float("nan"), how="chance begins")
         return
     moves, groups = legal_moves(start), defaultdict(list)
+    depth = next((d for d in range(SHAPE_DEPTH, 0, -1) if len(moves) ** d <= SHAPE_NODES), 1)
     for move in moves:
         child = play(start, move)
-        groups[int(canonical(child)[0])].append(report.game.move_text(start, move))
-    alike = [" = ".join(group) for group in groups.values() if len(group) > 1]
-    how = _listed(alike) if alike else "all different"
-    if not alike and not defines(cls, "canonical"):
-        how = "the game declares no symmetry (canonical)"
+        alike = int(canonical(child)[0]) if defines(cls, "canonical") else _shape(child, depth - 1)
+        groups[alike].append(report.game.move_text(start, move))
+    by = (
+        "by symmetry" if defines(cls, "canonical") else f"by the shape of the tree to depth {depth}"
+    )
+    equal = [" = ".join(group) for group in groups.values() if len(group) > 1]
+    how = f"{by}: {_listed(equal)}" if equal else by
     report.add("openings", "first moves", len(moves))
     report.add("openings", "different first moves", len(groups), how=how)
+
+
+def _shape(position: Any, depth: int) -> int:
+    """Return a hash of a tree that does not depend on the order of moves, nor on their names."""
+    over, value = outcome(position)
+    if over or chance(position) > 0:
+        return hash((bool(over), value))
+    moves = legal_moves(position)
+    if not depth:
+        return len(moves)
+    return hash(tuple(sorted(_shape(play(position, move), depth - 1) for move in moves)))
 
 
 # Play
@@ -324,12 +348,12 @@ def _add_play(report: Report, ladder: Ladder) -> None:
 
 
 def _add_match(report: Report, ladder: Ladder, match: tuple[int, int]) -> None:
-    """Add who wins a match: the first player, and nobody."""
+    """Add who wins a match of about equal players: the first player, or nobody."""
     games, name = ladder.of(match), ladder.name_of(match)
-    if not games:
+    if not games or match in ladder.extra or (any(match) and not match[0]):
         return
-    counts = _pairs(games, lambda game: game.result)
-    report.add("first player", name, _score(counts), len(games), "points per game")
+    score = _score(games, lambda game: game.result)
+    report.add("first player", name, score, len(games), "points per game")
     drawn = [game.result == 0.5 for game in games]
     limited = sum(game.ending != "rules" for game in games)
     how = f"{limited} by repetition or at the limit of plies" if limited else ""
@@ -343,33 +367,34 @@ def _add_depth(report: Report, ladder: Ladder) -> None:
         games = ladder.of(match)
         if not games or not any(match):
             continue
-        counts = _pairs(games, lambda game: game.points)[::-1]  # of the stronger player
-        middle, low, high = _score(counts)
-        least = 0.25 / len(games)
-        elo = tuple(
-            elo_difference(min(max(each, least), 1 - least)) for each in (middle, low, high)
-        )
-        how = "Elo"
-        if middle >= 1 - least:
-            how = "Elo; it won every game, so it may be much more"
+        score = _score(games, lambda game: 1 - game.points)
         if match in ladder.extra:
-            variance = fmean((game.points - 0.5) ** 2 for game in games)
-            if variance:
-                skill = [min(1.0, (each - 0.5) ** 2 / variance) for each in (middle, low, high)]
-                ends = sorted(skill[1:])
-                ends[0] = 0.0 if low <= 0.5 <= high else ends[0]
-                of, how = f"skill, {ladder.name_of(match)}", "share of the variance of results"
-                report.add("luck", of, (skill[0], ends[0], ends[1]), len(games), how)
+            _add_skill(report, ladder.name_of(match), games, score)
             continue
-        report.add("depth", ladder.name_of(match), elo, len(games), how)
+        least = 0.25 / len(games)
+        elo, low, high = (elo_difference(min(max(each, least), 1 - least)) for each in score)
+        how = "Elo; it won every game, so it may be much more" if score[0] == 1 else "Elo"
+        report.add("depth", ladder.name_of(match), (elo, low, high), len(games), how)
         if match[0]:
-            gains.append((elo[0], (elo[2] - elo[1]) / 2))
+            gains.append((elo, (high - low) / 2, len(games)))
     if gains:
-        total = sum(gain for gain, _ in gains)
-        reach = sum(half**2 for _, half in gains) ** 0.5
-        each = total / len(gains), (total - reach) / len(gains), (total + reach) / len(gains)
-        count = sum(len(ladder.of(match)) for match in ladder.matches() if match[0])
-        report.add("depth", "a doubling", each, count, f"Elo, mean of {len(gains)} doublings")
+        total = sum(elo for elo, _, _ in gains)
+        reach = sum(half**2 for _, half, _ in gains) ** 0.5
+        each = tuple(figure / len(gains) for figure in (total, total - reach, total + reach))
+        how = f"Elo, mean of {len(gains)} doublings"
+        report.add("depth", "a doubling", each, sum(count for _, _, count in gains), how)
+
+
+def _add_skill(report: Report, name: str, games: Sequence[Played], score: Score) -> None:
+    """Add the share of the variance of results that is explained by who plays."""
+    variance = fmean((game.points - 0.5) ** 2 for game in games)
+    if not variance:
+        return
+    middle, low, high = (min(1.0, (each - 0.5) ** 2 / variance) for each in score)
+    if score[1] <= 0.5 <= score[2]:
+        low, high = 0.0, max(low, high)
+    how = "share of the variance of results that the difference in strength explains"
+    report.add("luck", f"skill, {name}", (middle, min(low, high), max(low, high)), len(games), how)
 
 
 def _add_lengths(report: Report, name: str, games: Sequence[Played]) -> None:
@@ -414,7 +439,6 @@ def _add_use(report: Report, ladder: Ladder) -> None:
     if board is None:
         return
     still = [cell for cell in range(use.cells) if cell not in use.changed]
-    places = board.places
     how = f"of {use.cells}"
     how += f": number {_listed([str(cell) for cell in still])}" if still else ""
     report.add("use", "cells never used", len(still), count, how)
@@ -454,21 +478,22 @@ def _sample(ladder: Ladder, game: Played) -> Row:
 # Figures
 
 
-def _pairs(games: Sequence[Played], points: Callable[[Played], float]) -> list[int]:
-    """Count the pairs of games by the sum of *points* (see :data:`~cutnode.playing.elo.POINTS`)."""
+def _score(games: Sequence[Played], points: Callable[[Played], float]) -> Score:
+    """Return the mean of *points* and its interval, by pairs of games.
+
+    If all pairs gave the same points, another result may have a share up to the end of Wilson's
+    interval, and any points.
+    """
     sums: defaultdict[int, float] = defaultdict(float)
     for game in games:
-        sums[game.pair] += points(game)
-    counts = [0] * len(POINTS)
-    for total in sums.values():
-        counts[round(2 * total)] += 1
-    return counts
-
-
-def _score(counts: Sequence[int]) -> Interval:
-    """Return the mean score of pairs and its interval."""
-    mean = sum(n * point for n, point in zip(counts, POINTS, strict=True)) / sum(counts)
-    return mean, *score_interval(counts)
+        sums[game.pair] += points(game) / 2
+    means = list(sums.values())
+    mean, low, high = bootstrap_mean(means)
+    if low is None or high is None or low == high:
+        _, least, _ = share([True] * max(2, len(means)))
+        other = 1 - (least or 0.0)
+        return mean, mean * (1 - other), mean * (1 - other) + other
+    return mean, low, high
 
 
 def _interval(estimate: Estimate) -> Interval:
@@ -479,7 +504,7 @@ def _rounded(number: float) -> float | None:
     """Return a count as it is, other numbers with four digits, and None for unknown ones."""
     if isinstance(number, int):
         return number
-    return None if number != number else float(f"{number:.4g}")
+    return None if number != number else float(f"{round(number, 9):.4g}")
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -31,7 +31,7 @@ from cutnode.storage.evaluations import installed_weights
 FACTORS = tuple(2 ** (quarter / 4) for quarter in range(-2, 3))
 """The factors of a strength that are the nodes of a move."""
 
-FIRST_NODES, FIRST_PLAYOUTS = 64, 16
+FIRST_NODES, FIRST_PLAYOUTS = 16, 8
 """The nodes, or the playouts, of the weakest player that searches."""
 
 MOST_DOUBLINGS, USUAL_DOUBLINGS = 8, 4
@@ -188,7 +188,6 @@ class Ladder:
         Nodes are doubled as long as there is time for games until *deadline*, on the clock
         :func:`time.monotonic`; without one, *pairs* of each match are played.
         """
-        self._compile()
         seconds: dict[tuple[int, int], float] = {}
         done, size = 0, LEAST_PAIRS
         while pairs is None or done < pairs:
@@ -242,15 +241,15 @@ class Ladder:
         left = deadline - time.monotonic()
         return doublings < 1 or (doublings < MOST_DOUBLINGS and each * WANTED_PAIRS < left)
 
-    # Play
-
-    def _compile(self) -> None:
+    def compile(self) -> None:
         """Search once, so that nothing is compiled during the games."""
         record = Record(self.game.start())
         while record.is_chance():
             record.draw()
         if not record.ending():
             self._choose(self.strengths[1], [_Going((0, 0), 0, 0, record, self.seed)])
+
+    # Play
 
     @functools.cached_property
     def _searcher(self) -> BatchSearcher:

@@ -13,12 +13,13 @@ import numpy as np
 
 from cutnode.compiler.memory import Memory
 from cutnode.contract.cells import Cells
-from cutnode.contract.derived import require_moves
+from cutnode.contract.derived import legal_moves, require_moves
 from cutnode.contract.dispatch import declared, defines, game_constant, is_plain
 from cutnode.contract.notation import board_of
 from cutnode.contract.positions import coerce, pack, words_each
-from cutnode.contract.verbs import MOVES_ROOM
+from cutnode.contract.verbs import MOVES_ROOM, chance, chance_outcome, key, outcome, play
 from cutnode.kernels.clock import Clock
+from cutnode.kernels.enumeration import enumerate_positions
 from cutnode.kernels.walks import WALKS, WINDOW, step
 from cutnode.lab.statistics import student_quantile
 from cutnode.search.loops import has_loops
@@ -43,6 +44,12 @@ USUAL = 200, 30
 MOST_MISSED = math.log(30)
 """The factor by which the second half of the tries may lower an estimate of positions, in natural
 logarithms; beyond it too few parents are found for an estimate."""
+
+FIRST_COUNTED, FIRST_SECONDS = 5_000, 0.1
+"""The positions that are counted from the start on to check estimates, and the part of the time."""
+
+SLACK = 0.02
+"""The error of the check, as a power of 10, in addition to twice the interval."""
 
 LN10 = math.log(10)
 
@@ -75,8 +82,17 @@ class Size:
     by_ply: tuple[tuple[Estimate | None, Estimate], ...] = ()
     """Positions and lines after each number of plies."""
     walks: int = 0
+    checked: int = 0
+    """The plies for which the estimates agree with counts."""
     endless: bool = False
     """Whether there are no estimates because random games reach the limit of plies."""
+
+
+def compile_sizes(start: Any) -> None:
+    """Compile what :func:`size_of` needs for the game of a position."""
+    enumerate_positions.specialise(type(start))
+    if not has_loops(type(start)):
+        step.specialise(type(start))
 
 
 def size_of(start: Any, deadline: float | None, most: int, seed: int) -> Size:
@@ -89,16 +105,10 @@ def size_of(start: Any, deadline: float | None, most: int, seed: int) -> Size:
     size = Size()
     if not has_loops(cls):
         half = None if deadline is None else (time.monotonic() + deadline) / 2
-        size = _estimated(Walks(start), half, seed)
+        size = _checked(_estimated(Walks(start), half, seed), start, deadline)
     board = board_of(cls)
     if board is not None and declared(cls, "from_cells") is not None:
         size = replace(size, at_most=_log_of_boards(board))
-    if (
-        size.positions is not None
-        and size.at_most is not None
-        and size.positions.figure > size.at_most
-    ):
-        size = replace(size, positions=None)
     most = min(most, MOST_COUNTED, MOST_BYTES // (8 * (words_each(cls) + 3)))
     if size.positions is not None and size.positions.low > math.log10(most):
         return size
@@ -109,6 +119,43 @@ def size_of(start: Any, deadline: float | None, most: int, seed: int) -> Size:
     if counts[0] is None:
         return replace(size, more_than=most)
     return replace(size, counted=counts[0], classes=counts[1])
+
+
+def _checked(size: Size, start: Any, deadline: float | None) -> Size:
+    """Return estimates without positions if they differ from counts of the first plies."""
+    if size.positions is None:
+        return size
+    left = math.inf if deadline is None else FIRST_SECONDS * (deadline - time.monotonic())
+    counts = _first_counts(start, time.monotonic() + left)
+    for ply, count in enumerate(counts[: len(size.by_ply)]):
+        estimate = size.by_ply[ply][0]
+        if estimate is None or abs(estimate.figure - math.log10(count)) > (
+            estimate.high - estimate.low + SLACK
+        ):
+            lines_only = tuple((None, lines) for _, lines in size.by_ply)
+            return replace(size, positions=None, by_ply=lines_only)
+    return replace(size, checked=len(counts) - 1)
+
+
+def _first_counts(start: Any, deadline: float) -> list[int]:
+    """Return the numbers of positions after 0, 1, 2 ... plies."""
+    counts, now = [1], [start]
+    while now and sum(counts) < FIRST_COUNTED:
+        found: dict[int, Any] = {}
+        for position in now:
+            if time.monotonic() > deadline:
+                return counts
+            following = (
+                [chance_outcome(position, event)[1] for event in range(chance(position))]
+                if not outcome(position)[0] and chance(position) > 0
+                else [play(position, move) for move in legal_moves(position)]
+            )
+            for child in following:
+                found.setdefault(int(key(child)), child)
+        if found:
+            counts.append(len(found))
+        now = list(found.values())
+    return counts
 
 
 def _log_of_boards(board: Cells) -> float:

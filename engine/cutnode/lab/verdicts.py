@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from cutnode.lab.plots import (
@@ -35,7 +36,7 @@ class Figures:
     def __init__(self, study: Study, name: str | None, letter: str | None):
         self.rows = [row for row in study.rows if row.get("game") == name]
         self.samples = [sample for sample in study.samples if sample.get("game") == letter]
-        self.title = name or str(study.settings.get("game", ""))
+        self.title = name or Path(str(study.settings.get("game", ""))).name
 
     def part(self, part: str) -> list[Row]:
         """Return the rows of a part."""
@@ -169,10 +170,14 @@ def _on_depth(game: Figures) -> Iterator[str]:
     if row is None:
         return
     low, high = ends_of(row, "figure") or (row["figure"], row["figure"])
-    each = f"Doubling the search gains {row['figure']:.0f} Elo ({low:.0f} to {high:.0f}) on average"
-    ladder = [step for step in game.part("depth") if step.get("of") != "a doubling"][1:]
-    last = ladder[-1]["figure"] if len(ladder) > 1 else None
-    end = f", and the last doubling {last:.0f}" if last is not None else ""
+    ladder = [step for step in game.part("depth") if not is_other(step)]
+    first = str(ladder[0]["of"]).partition(" and ")[0]
+    reached = str(ladder[-1]["of"]).rpartition(" and ")[2]
+    each = (
+        f"From {first} to {reached}, doubling the search gains {row['figure']:.0f} Elo "
+        f"({low:.0f} to {high:.0f}) on average"
+    )
+    end = f", and the last doubling {ladder[-1]['figure']:.0f}" if len(ladder) > 1 else ""
     if high < SHALLOW:
         word = "more thought hardly pays"
     elif low > DEEP:
@@ -180,12 +185,11 @@ def _on_depth(game: Figures) -> Iterator[str]:
     else:
         word = "more thought pays" if low > 0 else "it is not shown that more thought pays"
     luck = next((each for each in game.part("luck") if each.get("figure") is not None), None)
-    skill = (
-        f" Between the weakest and the strongest of them, skill explains {luck['figure']:.0%} of the results."
-        if luck
-        else ""
-    )
-    yield f"{each}{end}: {word}.{skill}"
+    yield f"{each}{end}: {word}."
+    if luck:
+        players = luck["of"].removeprefix("skill, ")
+        share = f"skill explains {luck['figure']:.0%} of the results, and luck the rest"
+        yield f"Between players of {players}, {share}."
 
 
 def _on_tension(game: Figures) -> Iterator[str]:
@@ -386,7 +390,7 @@ def _draw_strengths(axes: Any, games: Sequence[Figures]) -> None:
 def _draw_depth(axes: Any, games: Sequence[Figures]) -> None:
     lines = []
     for number, game in enumerate(games):
-        steps = [row for row in game.part("depth") if not _is_other(row)]
+        steps = [row for row in game.part("depth") if not is_other(row)]
         rows = [row | {"step": at} for at, row in enumerate(steps)]
         lines.append(Line.of(game.title, rows, "step", "figure", COLOURS[number]))
     if any(line.x for line in lines):
@@ -396,7 +400,7 @@ def _draw_depth(axes: Any, games: Sequence[Figures]) -> None:
     _name_steps(axes, games, "depth")
 
 
-def _is_other(row: Row) -> bool:
+def is_other(row: Row) -> bool:
     """Return whether a row of the ladder is not the gain of one doubling."""
     of = str(row.get("of"))
     return of == "a doubling" or of.startswith("random")
@@ -405,7 +409,7 @@ def _is_other(row: Row) -> bool:
 def _name_steps(axes: Any, games: Sequence[Figures], part: str) -> None:
     """Name the strengths below an axis: the stronger one of each match."""
     longest = max(
-        ([r for r in g.part(part) if part != "depth" or not _is_other(r)] for g in games), key=len
+        ([r for r in g.part(part) if part != "depth" or not is_other(r)] for g in games), key=len
     )
     names = [str(row["of"]).rpartition(" and ")[2].partition(" ")[0] for row in longest]
     axes.set_xticks(range(len(names)), names, rotation=45)
