@@ -24,6 +24,7 @@ from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
 from cutnode.contract.bits import Bits
 from cutnode.contract.positions import pack, unpack, width
 from cutnode.contract.verbs import (
+    NO_MOVE,
     chance,
     chance_outcome,
     drawn,
@@ -56,15 +57,21 @@ CHANCE = -1
 WINDOW = 32
 """The most plies between two moves that change places."""
 
-SWAP, LATER, SOONER, PAIRS, EXCHANGE = range(5)
-"""Changes of order: two moves of a player change places; a move comes later, or sooner, and the
-player's moves between close up; two pairs of consecutive moves change places; two moves of any
-players do (in impartial games)."""
+SWAP, LATER, SOONER, PAIRS, EXCHANGE, REPLACE = range(6)
+"""Changes of the moves: two of a player change places; one comes later, or sooner, and the player's
+moves between close up; two pairs of consecutive ones change places; two of any players do, as in
+impartial games; two of a player are replaced by others, the first of them at random."""
+
+OPEN = -2
+"""In place of a move: each legal one is tried."""
 
 
 @compiled
-def propose(a, b, change, moved, sides, order):
-    """Write the moves of the plies *a* to *b* in another order; return whether there is one."""
+def propose(a, b, change, first, moved, sides, order):
+    """Write other moves of the plies *a* to *b*; return whether there are any.
+
+    *first* is the move at *a* if two are replaced.
+    """
     for at in range(a, b + 1):
         order[at] = moved[at]
     if change == PAIRS:
@@ -78,15 +85,18 @@ def propose(a, b, change, moved, sides, order):
     if change in (SWAP, EXCHANGE):
         order[a], order[b] = moved[b], moved[a]
         return True
+    if change == REPLACE:
+        order[a], order[b] = first, OPEN
+        return first != moved[a]
     step = 1 if change == LATER else -1
-    first, last = (a, b) if change == LATER else (b, a)
-    hole = first
+    begin, end = (a, b) if change == LATER else (b, a)
+    hole = begin
     for count in range(1, b - a + 1):
-        at = first + step * count
+        at = begin + step * count
         if sides[at] == sides[a]:
             order[hole] = moved[at]
             hole = at
-    order[last] = moved[first]
+    order[end] = moved[begin]
     return True
 
 
@@ -103,23 +113,37 @@ def is_legal(position, move, buffer):
 
 @compiled
 def accept(example, a, b, order, moved, words, others, buffer):
-    """Take over another order of the plies *a* to *b* if it leads to the same position.
+    """Take over other moves of the plies *a* to *b* if they lead to the same position.
 
-    Return whether it does.
+    Return whether they do.
     """
+    target = Bits(key(unpack(words, (b + 1) * width(example), example)))
     position = unpack(words, a * width(example), example)
-    for at in range(a, b + 1):
+    for at in range(a, b):
         if not is_legal(position, order[at], buffer):
             return False
         position = play(position, order[at])
         pack(others, at * width(example), position)
-    if Bits(key(position)) != Bits(key(unpack(words, (b + 1) * width(example), example))):
+    if order[b] == OPEN:
+        order[b] = move_to(position, target, buffer)
+    if not is_legal(position, order[b], buffer) or Bits(key(play(position, order[b]))) != target:
         return False
     for at in range(a, b + 1):
         moved[at] = order[at]
     for at in range(a * width(example), b * width(example)):
         words[at + width(example)] = others[at]
     return True
+
+
+@compiled
+def move_to(position, target, buffer):
+    """Return the move that leads to the position with key *target*; ``NO_MOVE`` if none does."""
+    if outcome(position)[0] or drawn(position) or chance(position) > 0:
+        return NO_MOVE
+    for at in range(moves(position, buffer, 0)):
+        if Bits(key(play(position, buffer[at]))) == target:
+            return buffer[at]
+    return NO_MOVE
 
 
 @compiled
@@ -179,7 +203,12 @@ def step(
         for at in range(memory.tries if last > 1 else 0):
             b = last if at & 1 else 1 + below(draw(memory), last)
             a = b - 1 - below(draw(memory), min(b, WINDOW))
-            if propose(a, b, (at >> 1) % 5, its, by, order) and accept(
+            change = (at >> 1) % (REPLACE + 1)
+            first = its[a]
+            if change == REPLACE and first != CHANCE:
+                count_first = moves(unpack(way, a * width(example), example), buffer, 0)
+                first = buffer[below(draw(memory), count_first)]
+            if propose(a, b, change, first, its, by, order) and accept(
                 example, a, b, order, its, way, others, buffer
             ):
                 count = add_parent(example, last, count, way, known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
@@ -16,7 +17,7 @@ from cutnode.contract.cells import Cells
 from cutnode.contract.derived import legal_moves, require_moves
 from cutnode.contract.dispatch import declared, defines, game_constant, is_plain
 from cutnode.contract.notation import board_of
-from cutnode.contract.positions import coerce, pack, words_each
+from cutnode.contract.positions import coerce, pack, unpack, words_each
 from cutnode.contract.verbs import MOVES_ROOM, chance, chance_outcome, key, outcome, play
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.enumeration import enumerate_positions
@@ -47,6 +48,11 @@ logarithms; beyond it too few parents are found for an estimate."""
 
 FIRST_COUNTED, FIRST_SECONDS = 5_000, 0.1
 """The positions that are counted from the start on to check estimates, and the part of the time."""
+
+MET, MOST_MET, MOST_APART = 50, 18.0, 1.0
+"""The meetings of walks of different populations that count positions after a ply; the estimates,
+in natural logarithms, beyond which walks are not compared, as they hardly meet; and the power of 10
+by which an estimate may be higher than such a count."""
 
 SLACK = 0.02
 """The error of the check, as a power of 10, in addition to twice the interval."""
@@ -109,6 +115,8 @@ def size_of(start: Any, deadline: float | None, most: int, seed: int) -> Size:
     board = board_of(cls)
     if board is not None and declared(cls, "from_cells") is not None:
         size = replace(size, at_most=_log_of_boards(board))
+        if size.positions is not None and size.positions.figure > _log_of_boards(board):
+            size = replace(size, positions=None)
     most = min(most, MOST_COUNTED, MOST_BYTES // (8 * (words_each(cls) + 3)))
     if size.positions is not None and size.positions.low > math.log10(most):
         return size
@@ -208,7 +216,46 @@ def _estimated(walks: Walks, deadline: float | None, seed: int) -> Size:
         [_log_sum(row) for row in rows] for rows in zip(*map(_logarithms, found), strict=True)
     ]
     positions, lines = _of_populations(totals, walks.counts_positions)
+    if positions is not None:
+        positions = _widened(positions, _excess(found, [each for each, _ in by_ply]))
     return Size(positions=positions, lines=lines, by_ply=by_ply, walks=count * len(found))
+
+
+def _excess(found: Sequence[Population], by_ply: Sequence[Estimate | None]) -> float:
+    """Return by how much estimates exceed two bounds of positions, as a power of 10.
+
+    Walks of different populations are independent.  If they meet in one of n pairs, there are about
+    n positions, or more if some are likelier than others: so this also shows whether all are
+    equally likely, as they should be.  And if they are, the logarithm of their number is their
+    entropy, at most the sum of the entropies of their bits.
+    """
+    excess = 0.0
+    most = max((each.figure for each in by_ply if each is not None), default=0.0)
+    for ply, estimate in enumerate(by_ply):
+        known = [each.bits[ply] for each in found if ply < len(each.bits)]
+        if known and estimate is not None and estimate.figure > most - 1:
+            excess = max(excess, estimate.figure - _entropy(np.mean(known, axis=0)) / LN10)
+    for ply in range(max(len(each.keys) for each in found)):
+        counters = [Counter(each.keys[ply]) for each in found if ply < len(each.keys)]
+        together = sum(counters, Counter())
+        met = (_squares(together) - sum(map(_squares, counters))) / 2
+        sizes = [each.total() for each in counters]
+        pairs = (sum(sizes) ** 2 - sum(size**2 for size in sizes)) / 2
+        estimate = by_ply[ply]
+        if met >= MET and estimate is not None:
+            excess = max(excess, estimate.figure - math.log10(pairs / met))
+    return excess
+
+
+def _squares(counter: Counter[int]) -> int:
+    return sum(count * count for count in counter.values())
+
+
+def _widened(estimate: Estimate, excess: float) -> Estimate | None:
+    """Return an estimate with a lower end for an *excess*; None if it is too large."""
+    if excess > MOST_APART:
+        return None
+    return replace(estimate, low=max(0.0, estimate.low - excess))
 
 
 def _of_populations(
@@ -260,6 +307,10 @@ class Population:
     half: tuple[float, ...]
     """Positions estimated with the parents that half of the tries found: more than all."""
     lines: tuple[float, ...]
+    keys: tuple[list[int], ...]
+    """The keys of the walks' positions after each ply, as long as there are not too many."""
+    bits: tuple[np.ndarray[Any, Any], ...]
+    """How often each bit of the walks' positions is 1, after each ply."""
     endless: bool = False
     """Whether a walk reached the limit of plies."""
 
@@ -300,7 +351,7 @@ class Walks:
         for way in words:
             pack(way, 0, self.start)
         scale, lines, half = 0.0, np.zeros(walks), np.zeros(walks)
-        found = [(0.0, 0.0, 0.0)]
+        found, keys, bits = [(0.0, 0.0, 0.0)], [[0] * walks], [np.zeros(1)]
         tries = tries if self.counts_positions else 0
         for ply in range(self.plies + 1):
             if deadline is not None and time.monotonic() > deadline:
@@ -321,8 +372,21 @@ class Walks:
             lines, half, used = lines[kept], half[kept], (ply + 2) * each
             _copy(played.reshape(walks, -1), kept, 2 * room)
             _copy(words, kept, used)
+            if not isinstance(words, list):
+                row = np.ascontiguousarray(words[:, used - each : used]).view(np.uint8)
+                bits.append(np.unpackbits(row, axis=1).mean(axis=0))
+            if self.counts_positions and scale < MOST_MET and len(keys) == ply + 1:
+                at = (ply + 1) * each
+                keys.append([int(key(unpack(way, at, self.start))) for way in words])
         positions, half_found, all_lines = zip(*found, strict=True)
-        return Population(positions, half_found, all_lines, len(found) > self.plies + 1)
+        return Population(
+            positions,
+            half_found,
+            all_lines,
+            tuple(keys),
+            tuple(bits),
+            len(found) > self.plies + 1,
+        )
 
 
 def _copy(rows: Any, kept: Sequence[int], end: int) -> None:
@@ -337,6 +401,12 @@ def _log_mean(weights: np.ndarray[Any, Any], logarithms: np.ndarray[Any, Any]) -
     """Return the logarithm of the weighted mean of numbers, given their logarithms."""
     most = logarithms.max()
     return float(most + math.log(np.average(np.exp(logarithms - most), weights=weights)))
+
+
+def _entropy(ones: np.ndarray[Any, Any]) -> float:
+    """Return the sum of the entropies of bits, given how often each is 1."""
+    ones = ones[(ones > 0) & (ones < 1)]
+    return float(-(ones * np.log(ones) + (1 - ones) * np.log(1 - ones)).sum())
 
 
 def _drawn_again(
