@@ -64,17 +64,22 @@ class Plan:
     """The time for each part; None for reports that are limited otherwise."""
 
     def __init__(self, seconds: float | None):
-        self._end = None if seconds is None else time.monotonic() + seconds
+        self._end = self._due = None if seconds is None else time.monotonic() + seconds
         self._left = dict(SHARES)
 
     def deadline(self, part: str) -> float | None:
-        """Return when a part has to end: after its share of the time that is left."""
+        """Return when a part has to end: after its share of the time that is left.
+
+        Time by which the part before was late, as when it compiled something, does not count.
+        """
         share_of_part = self._left.pop(part)
-        if self._end is None:
+        if self._end is None or self._due is None:
             return None
         now = time.monotonic()
+        self._end += max(0.0, now - self._due)
         whole = share_of_part + sum(self._left.values())
-        return now + max(0.0, self._end - now) * share_of_part / whole
+        self._due = now + max(0.0, self._end - now) * share_of_part / whole
+        return self._due
 
 
 @dataclass(slots=True)
