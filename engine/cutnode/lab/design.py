@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -37,7 +38,7 @@ COLUMNS = (
     Column("part"),
     Column("of", "figure"),
     Column("figure", "count, mean or share", ",.9g", interval=True),
-    Column("n", "games, or samples", ",d"),
+    Column("n", "games, decisions or walks", ",d"),
     Column("how", "how it was found, and details"),
 )
 
@@ -133,7 +134,7 @@ def design(
         if outcome(start)[0]:
             raise CutnodeError(f"{each.name} is over before the first move")
     names = [each.source for each in games]
-    about = "Report on the rules of a game" if len(games) == 1 else "Two sets of rules compared"
+    about = f"Rules compared with {names[1]}" if other else "Report on the rules of a game"
     settings = {"game": names[0], "other": names[1] if other else None}
     settings |= {"seconds": seconds, "pairs": pairs, "seed": seed}
     study = Study("design", about, settings, COLUMNS, notes=[*NOTES], progress=progress)
@@ -193,7 +194,8 @@ def _deliver(study: Study, reports: Sequence[Report]) -> None:
     keys = dict.fromkeys((row["part"], row["of"]) for each in reports for row in each.rows)
     for part, of in keys:
         for at, report in enumerate(reports):
-            name = {"game": f"{'AB'[at]} {report.game.name}"} if len(reports) > 1 else {}
+            title = f"{'AB'[at]}: {Path(report.game.source).name}"
+            name = {"game": title} if len(reports) > 1 else {}
             for row in report.rows:
                 if (row["part"], row["of"]) == (part, of):
                     study.add_row(name | row)
@@ -373,8 +375,9 @@ def _add_depth(report: Report, ladder: Ladder) -> None:
         if not games or not any(match):
             continue
         score = _score(games, lambda game: 1 - game.points)
-        if match in ladder.extra:
+        if defines(ladder.cls, "chance") and (match in ladder.extra or not match[0]):
             _add_skill(report, ladder.name_of(match), games, score)
+        if match in ladder.extra:
             continue
         least = 0.25 / len(games)
         elo, low, high = (elo_difference(min(max(each, least), 1 - least)) for each in score)
@@ -435,11 +438,11 @@ def _add_tension(report: Report, games: Sequence[Played]) -> None:
 
 def _add_use(report: Report, ladder: Ladder) -> None:
     """Add what the strongest players never use."""
-    use, count = ladder.use, len(ladder.of(ladder.strongest))
+    games = ladder.of(ladder.strongest)
+    use, count = ladder.use, sum(len(game.choices) for game in games)
+    report.add("use", "legal moves", len(use.legal), count, "different ones that occurred")
     idle = [text for move, text in sorted(use.legal.items()) if move not in use.played]
-    how = f"of {len(use.legal):,} legal ones"
-    how += f": {_listed(idle)}" if idle else ""
-    report.add("use", "moves never played", len(idle), count, how)
+    report.add("use", "moves never played", len(idle), count, _listed(idle))
     board = board_of(type(report.game.start()))
     if board is None:
         return

@@ -37,7 +37,7 @@ FIRST_NODES, FIRST_PLAYOUTS = 16, 8
 MOST_DOUBLINGS, USUAL_DOUBLINGS = 8, 4
 """The doublings of nodes that are tried at most, and without a limit of time."""
 
-WANTED_PAIRS, LEAST_PAIRS = 30, 2
+WANTED_PAIRS, LEAST_PAIRS = 12, 2
 """The pairs for which there has to be time before nodes are doubled once more, and the pairs that
 are played in any case."""
 

@@ -17,7 +17,7 @@ from cutnode.contract.cells import Cells
 from cutnode.contract.derived import legal_moves, require_moves
 from cutnode.contract.dispatch import declared, defines, game_constant, is_plain
 from cutnode.contract.notation import board_of
-from cutnode.contract.positions import coerce, pack, unpack, words_each
+from cutnode.contract.positions import as_words, coerce, unpack, words_each
 from cutnode.contract.verbs import MOVES_ROOM, chance, chance_outcome, key, outcome, play
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.enumeration import enumerate_positions
@@ -349,7 +349,7 @@ class Walks:
         buffer = np.zeros(game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM, np.int64)
         scratch = np.zeros(room, np.int64), others, np.zeros(room + tries * room, np.uint64), buffer
         for way in words:
-            pack(way, 0, self.start)
+            way[:each] = as_words([self.start])
         scale, lines, half = 0.0, np.zeros(walks), np.zeros(walks)
         found, keys, bits = [(0.0, 0.0, 0.0)], [[0] * walks], [np.zeros(1)]
         tries = tries if self.counts_positions else 0
@@ -377,7 +377,7 @@ class Walks:
                 bits.append(np.unpackbits(row, axis=1).mean(axis=0))
             if self.counts_positions and scale < MOST_MET and len(keys) == ply + 1:
                 at = (ply + 1) * each
-                keys.append([int(key(unpack(way, at, self.start))) for way in words])
+                keys.append([int(key(self._position(way, at))) for way in words])
         positions, half_found, all_lines = zip(*found, strict=True)
         return Population(
             positions,
@@ -387,6 +387,10 @@ class Walks:
             tuple(bits),
             len(found) > self.plies + 1,
         )
+
+    def _position(self, words: Any, at: int) -> Any:
+        """Return the position packed at an index of a walk's words."""
+        return words[at] if isinstance(words, list) else unpack(words, at, self.start)
 
 
 def _copy(rows: Any, kept: Sequence[int], end: int) -> None:

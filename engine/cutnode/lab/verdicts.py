@@ -24,6 +24,9 @@ Row = dict[str, Any]
 FAIR = 0.05
 """How far from 1/2 the first player's score may be in a game that is called fair."""
 
+ENOUGH = 20
+"""The moves made for each legal move, from which on a move that is never played is worth a word."""
+
 SHALLOW, DEEP = 40.0, 100.0
 """The Elo per doubling below which search hardly matters, and above which it matters much."""
 
@@ -106,6 +109,9 @@ def _on_size(game: Figures) -> Iterator[str]:
         yield f"{game.title} has at most {_power(bound)} positions{tree}."
     elif least := game.row("size", "positions at least"):
         yield f"{game.title} has more than {least['figure']:,} positions{tree}."
+    elif game.part("size"):
+        how = str(game.part("size")[0].get("how", ""))
+        yield f"The number of positions of {game.title} is not known: {how}."
 
 
 def _on_value(game: Figures) -> Iterator[str]:
@@ -177,14 +183,18 @@ def _on_depth(game: Figures) -> Iterator[str]:
         f"From {first} to {reached}, doubling the search gains {row['figure']:.0f} Elo "
         f"({low:.0f} to {high:.0f}) on average"
     )
-    end = f", and the last doubling {ladder[-1]['figure']:.0f}" if len(ladder) > 1 else ""
+    end, last = "", ends_of(ladder[-1], "figure")
+    if len(ladder) > 1 and last:
+        shows = last[0] > 0 or last[1] < 0
+        gain = f"{ladder[-1]['figure']:+.0f}" if shows else "nothing that shows"
+        end = f", and the last one {gain}"
     if high < SHALLOW:
         word = "more thought hardly pays"
     elif low > DEEP:
         word = "there is much to learn"
     else:
         word = "more thought pays" if low > 0 else "it is not shown that more thought pays"
-    luck = next((each for each in game.part("luck") if each.get("figure") is not None), None)
+    luck = next((each for each in game.part("luck")[::-1] if each.get("figure") is not None), None)
     yield f"{each}{end}: {word}."
     if luck:
         players = luck["of"].removeprefix("skill, ")
@@ -202,23 +212,21 @@ def _on_tension(game: Figures) -> Iterator[str]:
 
 
 def _on_use(game: Figures) -> Iterator[str]:
-    idle = [row for row in game.part("use") if row.get("figure")]
+    legal = game.row("use", "legal moves")
+    said = []
+    if legal and legal.get("n", 0) < ENOUGH * legal["figure"]:
+        said.append("too few moves were made to say which are never played")
+    elif legal:
+        idle = [row for row in game.part("use") if row["of"] != "legal moves" and row["figure"]]
+        said += [f"{row['figure']:,} {row['of'].replace('never', 'are never')}" for row in idle]
+        said += [] if idle else ["every move, cell and piece is used"]
     first, groups = (
         game.row("openings", each) for each in ("first moves", "different first moves")
     )
-    found = [f"{row['figure']:,} {row['of'].replace('never', 'are never')}" for row in idle]
-    said = (
-        "; ".join(found)
-        if found
-        else "every move, cell and piece is used"
-        if game.part("use")
-        else ""
-    )
     if first and groups and groups["figure"] < first["figure"]:
-        symmetric = f"{first['figure']:,} first moves are {groups['figure']:,} by symmetry"
-        said = f"{said}; {symmetric}" if said else symmetric
+        said.append(f"{first['figure']:,} first moves are {groups['figure']:,} by symmetry")
     if said:
-        yield f"Of the rules: {said}."
+        yield f"Of the rules: {'; '.join(said)}."
 
 
 def _headlines(games: Sequence[Figures]) -> Iterator[str]:
