@@ -135,15 +135,20 @@ def design(
             raise CutnodeError(f"{each.name} is over before the first move")
     names = [each.source for each in games]
     about = f"Rules compared with {names[1]}" if other else "Report on the rules of a game"
-    settings = {"game": names[0], "other": names[1] if other else None}
-    settings |= {"seconds": seconds, "pairs": pairs, "seed": seed}
+    settings = {
+        "game": names[0],
+        "other": names[1] if other else None,
+        "seconds": seconds,
+        "pairs": pairs,
+        "seed": seed,
+    }
     study = Study("design", about, settings, COLUMNS, notes=[*NOTES], progress=progress)
     reports = [Report(each) for each in games]
     with study.kept():
         try:
-            each = None if seconds is None else seconds / len(games)
+            time_each = None if seconds is None else seconds / len(games)
             for at, report in enumerate(reports):
-                _fill(report, each, pairs, seed, _told(progress, at, len(games)))
+                _fill(report, time_each, pairs, seed, _told(progress, at, len(games)))
         finally:
             _deliver(study, reports)
     return study
@@ -388,9 +393,9 @@ def _add_depth(report: Report, ladder: Ladder) -> None:
     if gains:
         total = sum(elo for elo, _, _ in gains)
         reach = sum(half**2 for _, half, _ in gains) ** 0.5
-        each = tuple(figure / len(gains) for figure in (total, total - reach, total + reach))
-        how = f"Elo, mean of {len(gains)} doublings"
-        report.add("depth", "a doubling", each, sum(count for _, _, count in gains), how)
+        number, count = len(gains), sum(count for _, _, count in gains)
+        mean = total / number, (total - reach) / number, (total + reach) / number
+        report.add("depth", "a doubling", mean, count, f"Elo, mean of {number} doublings")
 
 
 def _add_skill(report: Report, name: str, games: Sequence[Played], score: Score) -> None:

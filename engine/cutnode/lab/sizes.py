@@ -342,7 +342,7 @@ class Walks:
         cls, room, each = self.cls, self.plies + 3, words_each(self.cls)
         random = np.random.default_rng(seed)
         memory = Memory(cls, WALKS)
-        memory["random"] = np.uint64(random.integers(1 << 63))
+        memory["random"] = int(random.integers(1 << 63))
         played = np.zeros((2 * walks, room), np.int64)
         words, others = _words(cls, walks, room * each)
         odds, parents = np.zeros(walks), np.ones((walks, 2), np.int64)
@@ -393,7 +393,7 @@ class Walks:
         return words[at] if isinstance(words, list) else unpack(words, at, self.start)
 
 
-def _copy(rows: Any, kept: Sequence[int], end: int) -> None:
+def _copy(rows: Any, kept: Any, end: int) -> None:
     """Replace rows by the *kept* ones, up to a column."""
     if isinstance(rows, list):
         rows[:] = [rows[at][:] for at in kept]

@@ -65,7 +65,8 @@ class Figures:
     def strongest(self) -> Row | None:
         """The score of the first player between the strongest players."""
         rows = [row for row in self.part("first player") if row.get("of") != "random moves"]
-        return (rows or self.part("first player") or [None])[-1]
+        rows = rows or self.part("first player")
+        return rows[-1] if rows else None
 
 
 def figures_of(study: Study) -> list[Figures]:
