@@ -22,7 +22,7 @@ from cutnode.contract.dispatch import defines
 from cutnode.contract.errors import CutnodeError, require_at_least, require_integer
 from cutnode.contract.loading import Game, load_game
 from cutnode.contract.notation import board_of
-from cutnode.contract.verbs import canonical, chance, outcome, play
+from cutnode.contract.verbs import canonical, chance, key, outcome, play
 from cutnode.lab.selfplay import Ladder, Played, add_chances
 from cutnode.lab.sizes import Estimate, Size, compile_sizes, size_of
 from cutnode.lab.statistics import Interval, bootstrap_mean, bootstrap_share, share
@@ -49,8 +49,8 @@ USUAL_COUNTED, USUAL_NODES = 20_000, 100_000
 """The positions that are counted, and the nodes of a proof, for each pair of games, without a limit
 of time."""
 
-SHAPE_NODES, SHAPE_DEPTH = 5_000, 4
-"""The nodes, roughly, of the trees whose shapes are compared, and their depth at most."""
+SHAPE_NODES, SHAPE_DEPTH = 5_000, 12
+"""The most positions of the trees whose shapes are compared, and their greatest depth."""
 
 LISTED = 12
 """The most moves that are listed."""
@@ -308,30 +308,46 @@ def _add_openings(report: Report, start: Any) -> None:
     if chance(start) > 0:
         report.add("openings", "first moves", float("nan"), how="chance begins")
         return
-    moves, groups = legal_moves(start), defaultdict(list)
-    depth = next((d for d in range(SHAPE_DEPTH, 0, -1) if len(moves) ** d <= SHAPE_NODES), 1)
-    for move in moves:
-        child = play(start, move)
-        alike = int(canonical(child)[0]) if defines(cls, "canonical") else _shape(child, depth - 1)
-        groups[alike].append(report.game.move_text(start, move))
-    by = (
-        "by symmetry" if defines(cls, "canonical") else f"by the shape of the tree to depth {depth}"
-    )
+    moves = legal_moves(start)
+    children = [play(start, move) for move in moves]
+    if defines(cls, "canonical"):
+        alike, by = [int(canonical(child)[0]) for child in children], "by symmetry"
+    else:
+        depth, alike = _shapes(children)
+        by = f"by the shape of the tree, {depth + 1} plies deep"
+    groups = defaultdict(list)
+    for move, word in zip(moves, alike, strict=True):
+        groups[word].append(report.game.move_text(start, move))
     equal = [" = ".join(group) for group in groups.values() if len(group) > 1]
     how = f"{by}: {_listed(equal)}" if equal else by
     report.add("openings", "first moves", len(moves))
     report.add("openings", "different first moves", len(groups), how=how)
 
 
-def _shape(position: Any, depth: int) -> int:
-    """Return a hash of a tree that does not depend on the order of moves, nor on their names."""
+def _shapes(positions: Sequence[Any]) -> tuple[int, list[int]]:
+    """Return a depth, and hashes of trees to that depth that do not depend on the moves' names."""
+    found = 0, [0] * len(positions)
+    for depth in range(SHAPE_DEPTH):
+        known: dict[tuple[int, int], int] = {}
+        shapes = [_shape(position, depth, known) for position in positions]
+        if len(known) > SHAPE_NODES:
+            break
+        found = depth, shapes
+    return found
+
+
+def _shape(position: Any, depth: int, known: dict[tuple[int, int], int]) -> int:
+    """Return the hash of a tree; a wrong one once more than :data:`SHAPE_NODES` are *known*."""
     over, value = outcome(position)
     if over or chance(position) > 0:
         return hash((bool(over), value))
-    moves = legal_moves(position)
-    if not depth:
-        return len(moves)
-    return hash(tuple(sorted(_shape(play(position, move), depth - 1) for move in moves)))
+    name = depth, int(key(position))
+    if name not in known and len(known) <= SHAPE_NODES:
+        moves = legal_moves(position)
+        children = (play(position, move) for move in moves if depth)
+        shapes = sorted(_shape(child, depth - 1, known) for child in children)
+        known[name] = hash((len(moves), *shapes))
+    return known.get(name, 0)
 
 
 # Play

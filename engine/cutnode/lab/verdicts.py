@@ -225,7 +225,8 @@ def _on_use(game: Figures) -> Iterator[str]:
         game.row("openings", each) for each in ("first moves", "different first moves")
     )
     if first and groups and groups["figure"] < first["figure"]:
-        said.append(f"{first['figure']:,} first moves are {groups['figure']:,} by symmetry")
+        by = str(groups.get("how", "")).partition(":")[0]
+        said.append(f"{first['figure']:,} first moves are {groups['figure']:,} {by}")
     if said:
         yield f"Of the rules: {'; '.join(said)}."
 
