@@ -295,7 +295,7 @@ class Ladder:
         return [found[number] for number in range(len(positions))]
 
     def _play_pairs(self, match: tuple[int, int], numbers: range) -> None:
-        """Play pairs of games at the same time, a move of each in turn."""
+        """Play pairs of games at the same time, a move of each after the other."""
         going: list[_Going] = []
         for number in numbers:
             random = Random(f"{self.seed} {match} pair {number}")

@@ -423,7 +423,7 @@ def _drawn_again(
 
 
 def _words(cls: Any, walks: int, size: int) -> tuple[Any, Any]:
-    """Return the room for the packed positions of walks, and for those of one more."""
+    """Return room for the packed positions of walks, and of one more."""
     if is_plain(cls):
         return [[None] * size for _ in range(walks)], [None] * size
     return np.zeros((walks, size), np.uint64), np.zeros(size, np.uint64)
