@@ -121,12 +121,16 @@ def size_of(start: Any, deadline: float | None, most: int, seed: int) -> Size:
     if size.positions is not None and size.positions.low > math.log10(most):
         return size
     try:
-        counts = [_counted(start, most, deadline, apart) for apart in (True, False)]
-    except StoppedError:
+        counted = classes = _counted(start, most, deadline, True)
+        if counted is not None and defines(cls, "canonical"):
+            classes = _counted(start, most, deadline, False)
+    except StoppedError as stopped:
+        if str(stopped) == "interrupted":
+            raise KeyboardInterrupt from None
         return size
-    if counts[0] is None:
+    if counted is None:
         return replace(size, more_than=most)
-    return replace(size, counted=counts[0], classes=counts[1])
+    return replace(size, counted=counted, classes=classes)
 
 
 def _checked(size: Size, start: Any, deadline: float | None) -> Size:
