@@ -274,11 +274,11 @@ def _add_value(report: Report, start: Any, deadline: float | None, pairs: int | 
         report.add("value", "exact value", float("nan"), how=f"not solved in {told}: {known}")
         return
     report.add("value", "exact value", result.value, how=f"{result.meaning()}; solved in {told}")
-    spent = result.seconds if left is None else max(result.seconds, 1e-3)
-    if left is not None and left - spent > 2 * spent:
-        limits = {"seconds": left - spent}
-    elif left is not None:
-        return
+    if left is not None:
+        left -= result.seconds
+        if left <= result.seconds:  # too little for every first move
+            return
+        limits = {"seconds": left}
     moves = cutnode.analyse(start, **limits)
     if moves.reason == "interrupted":
         raise KeyboardInterrupt
