@@ -146,7 +146,7 @@ def test_commands_have_the_options_shown(line: str) -> None:
 
 PUBLIC = re.compile(
     r"cutnode(\.(adapters|batches|cells|cgt|cluster|conformance|games(\.\w+)*|hooks|tablebases))?"
-    r"|cutnode\.lab(\.(compare|depths|statistics|tuning))?"
+    r"|cutnode\.lab(\.(compare|depths|design|statistics|tuning))?"
 )
 """The modules that pages import from; experiments are modules of the laboratory."""
 

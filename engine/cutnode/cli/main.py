@@ -47,9 +47,9 @@ MODULES = {
 }
 OWN_COMMANDS = {
     **{command: module for module, commands in MODULES.items() for command in commands},
-    **{name: name for name in ("batch", "book", "cluster", "lab", "match", "mate", "play")},
-    **{name: name for name in ("explain", "export", "mcp", "review", "search", "tablebase")},
-    **{name: name for name in ("train", "tree", "warm")},
+    **{name: name for name in ("batch", "book", "cluster", "design", "explain", "export", "lab")},
+    **{name: name for name in ("match", "mate", "mcp", "play", "puzzles", "review", "search")},
+    **{name: name for name in ("tablebase", "train", "tree", "warm")},
 }
 """The module of each command of this package."""
 

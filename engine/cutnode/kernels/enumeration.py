@@ -11,13 +11,14 @@ from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
 from cutnode.contract.bits import Bits
 from cutnode.contract.positions import unpack, width
 from cutnode.contract.stop import RUNNING
-from cutnode.contract.verbs import chance, chance_outcome, moves, outcome, play
+from cutnode.contract.verbs import canonical, chance, chance_outcome, key, moves, outcome, play
 from cutnode.kernels.value_iteration import Indices, slot_of, state_of
 
 REACHED = np.dtype(
     [
         ("stop", np.int64),
         ("most", np.int64),  # MAX_MOVES
+        ("apart", np.int64),  # whether equivalent positions count apart
         ("positions", np.int64),  # number of positions found
         ("expanded", np.int64),  # how many of them, from the first, had all their moves played
         ("indexed", np.int64),  # how many of them, from the first, are in the slots
@@ -31,8 +32,9 @@ ReachedMemory = Annotated[Any, numba.from_dtype(REACHED)]
 
 @compiled
 def reach(child, memory, keys, slots, words):
-    """Add a position, unless one with the same canonical key is known."""
-    number = state_of(child, memory.positions, keys, slots, words)
+    """Add a position, unless one with the same key is known: canonical, unless they are apart."""
+    word = Bits(key(child)) if memory.apart != 0 else Bits(canonical(child)[0])
+    number = state_of(child, word, memory.positions, keys, slots, words)
     memory.positions = max(memory.positions, number + 1)
 
 

@@ -79,13 +79,11 @@ def slot_of(word, keys, slots):
 
 
 @compiled
-def state_of(position, count, keys, slots, words):
-    """Return the number of a position by its canonical key; a new one is added as number *count*.
+def state_of(position, word, count, keys, slots, words):
+    """Return the number of a position by its key *word*; a new one is added as number *count*.
 
     A position with the same key may stand for it.
     """
-    word, _ = canonical(position)
-    word = Bits(word)
     slot = slot_of(word, keys, slots)
     if slots[slot] == 0:
         keys[count] = word
@@ -97,7 +95,7 @@ def state_of(position, count, keys, slots, words):
 @compiled
 def lead_to(child, weight, graph, keys, slots, words, children, weights):
     """Add an edge to the state of a position, which may be new."""
-    state = state_of(child, graph.states, keys, slots, words)
+    state = state_of(child, Bits(canonical(child)[0]), graph.states, keys, slots, words)
     graph.states = max(graph.states, state + 1)
     children[graph.edges] = state
     weights[graph.edges] = weight
@@ -129,7 +127,8 @@ def explore(
     for state in range(graph.indexed, graph.states):
         slots[slot_of(Bits(keys[state]), keys, slots)] = state + 1
     if graph.states == 0:
-        graph.states = 1 + state_of(example, 0, keys, slots, words)
+        word = Bits(canonical(example)[0])
+        graph.states = 1 + state_of(example, word, 0, keys, slots, words)
     graph.indexed = graph.states
     while graph.expanded < graph.states and graph.stop == RUNNING:
         state = graph.expanded

@@ -49,6 +49,7 @@ thead th { border-bottom: 1.5px solid #222; } tbody tr:nth-child(even) { backgro
 figure { margin: 1.5rem 0; } figure svg { max-width: 100%; height: auto; }
 figcaption, .note { color: #555; font-size: 0.93rem; max-width: 48rem; }
 pre { background: #f5f5f3; padding: 0.6rem 0.8rem; overflow-x: auto; font-size: 0.87rem; }
+.summary { font-size: 1.06rem; max-width: 48rem; }
 .command { white-space: pre-wrap; }
 .list { max-height: 12rem; overflow-y: auto; white-space: pre; }
 summary { cursor: pointer; } details { margin: 0.8rem 0; }
@@ -59,7 +60,7 @@ a { color: #0a5a94; }
 
 
 def page(study: Study, draw: Draw | None) -> str:
-    """Return the page of a study: its plot, table, settings, samples and machine."""
+    """Return the page of a study: its summary, plot, table, settings, samples and machine."""
     return document(heading(study), _body(study, draw))
 
 
@@ -91,6 +92,7 @@ def study_in_page(text: str) -> Any:
 def _body(study: Study, draw: Draw | None) -> str:
     command = study.run.get("command", "")
     parts = [
+        _summary(study),
         f'<pre class="command">{escape(str(command))}</pre>',
         _plot(study, draw),
         "<h2>Table</h2>",
@@ -107,6 +109,11 @@ def _body(study: Study, draw: Draw | None) -> str:
         *_files(study),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _summary(study: Study) -> str:
+    sentences = " ".join(map(escape, study.summary()))
+    return f'<p class="summary">{sentences}</p>' if sentences else ""
 
 
 def _plot(study: Study, draw: Draw | None) -> str:

@@ -8,6 +8,7 @@ interval.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from statistics import NormalDist
@@ -202,6 +203,7 @@ def mean_growth_factor(depths: Numbers, nodes: Sequence[Numbers]) -> Interval:
     return geometric_mean_ratio(each, np.ones(len(each)))
 
 
+@functools.cache
 def student_quantile(level: float, freedom: int) -> float:
     """Return the quantile of Student's t at a *level* above 1/2, for integer degrees of freedom."""
     low, high = 0.0, 1.0

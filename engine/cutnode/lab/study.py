@@ -208,11 +208,21 @@ class Study(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the study as plain data, for :meth:`from_dict`."""
-        return self.header() | {
-            "rows": plain(self.rows),
-            "notes": self.notes,
-            "samples": plain(self.samples),
-        }
+        summary = self.summary()
+        return (
+            self.header()
+            | ({"summary": summary} if summary else {})
+            | {
+                "rows": plain(self.rows),
+                "notes": self.notes,
+                "samples": plain(self.samples),
+            }
+        )
+
+    def summary(self) -> list[str]:
+        """Return the sentences that sum up the rows; none for most experiments."""
+        summarise = _of_experiment(self, "summarise")
+        return summarise(self) if summarise else []
 
     @classmethod
     def from_dict(cls, data: Any) -> Study:
@@ -335,6 +345,7 @@ EXPERIMENTS = {
     "ablation": "cutnode.lab.ablation:ablation",
     "compare": "cutnode.lab.compare:compare",
     "depths": "cutnode.lab.depths:depths",
+    "design": "cutnode.lab.design:design",
     "deviation": "cutnode.lab.deviation:deviation",
     "engines": "cutnode.lab.engines:engines",
     "minimal": "cutnode.lab.minimal:minimal_graph",
@@ -347,7 +358,8 @@ EXPERIMENTS = {
 
 The settings of a study are the function's arguments, except that the game is a name and positions
 are texts.  The function gets ``game`` and ``positions`` if it has such parameters, and the first
-position as ``start`` if it has that one.  A ``draw`` in the same module draws its studies.
+position as ``start`` if it has that one.  A ``draw`` in the same module draws its studies, and a
+``summarise`` returns the sentences that open its reports.
 """
 
 Draw = Callable[[Study, Any], None]
@@ -356,8 +368,14 @@ Draw = Callable[[Study, Any], None]
 
 def drawing_of(study: Study) -> Draw | None:
     """Return the function that draws a study; None if there is none."""
+    draw: Draw | None = _of_experiment(study, "draw")
+    return draw
+
+
+def _of_experiment(study: Study, name: str) -> Any:
+    """Return a function of the module of a study's experiment; None if there is none."""
     module, _, _ = EXPERIMENTS.get(study.name, "").partition(":")
-    return getattr(importlib.import_module(module), "draw", None) if module else None
+    return getattr(importlib.import_module(module), name, None) if module else None
 
 
 def repeat(study: Study, progress: Progress = no_progress) -> Study:

@@ -218,6 +218,8 @@ def markdown_table(study: Study) -> str:
     sides = ["---:" if column.form else "---" for column in columns]
     rows = [[_markdown(study.text(row, column)) for column in columns] for row in study.rows]
     lines = [f"**{_markdown(heading(study))}**", ""]
+    if summary := study.summary():
+        lines += [_markdown(" ".join(summary)), ""]
     lines += [f"| {' | '.join(cells)} |" for cells in (names, sides, *rows)]
     lines += [
         "",

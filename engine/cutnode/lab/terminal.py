@@ -59,7 +59,7 @@ def fitting_columns(study: Study, width: int) -> list[str]:
 
 
 def print_study(study: Study) -> None:
-    """Print the table, the meanings of its columns, and the notes.
+    """Print the summary, the table, the meanings of its columns, and the notes.
 
     If the terminal is too narrow, drop columns from the right and print their names.
     """
@@ -67,6 +67,8 @@ def print_study(study: Study) -> None:
     names = fitting_columns(study, width)
     console = _Output(width=width, highlight=False, emoji=False, markup=False)
     console.print(heading(study), soft_wrap=True)
+    for sentence in study.summary():
+        console.print(sentence, soft_wrap=True)
     console.print(rich_table(study, names, study.rows))
     margin = max(map(len, names)) + 1
     for name, about in legend(study.table_columns).items():

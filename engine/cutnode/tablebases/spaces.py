@@ -129,15 +129,22 @@ def indexed(example: Any) -> Space:
 
 
 def enumerated(
-    root: Any, most: int, stops: Sequence[Any] = (), clock: Clock | None = None
+    root: Any,
+    most: int,
+    stops: Sequence[Any] = (),
+    clock: Clock | None = None,
+    *,
+    apart: bool = False,
 ) -> Space | None:
     """Return all positions that can be reached from one; None if there are more than *most*.
 
-    :class:`StoppedError` if it was stopped early.
+    Of equivalent positions it has one, or all if they are *apart*.  :class:`StoppedError` if it was
+    stopped early.
     """
     cls: Any = type(root)
     root = coerce(root)
     memory = Memory(cls, REACHED)
+    memory["apart"] = int(apart)
     memory["most"] = game_constant(cls, "MAX_MOVES", 256)
     go = enumerate_positions.specialise(cls)
     each = words_each(cls)

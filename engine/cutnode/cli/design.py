@@ -1,0 +1,41 @@
+"""The command ``cutnode design``: a report on a game's rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cutnode.cli.completion import complete_game
+from cutnode.cli.lab import EPILOG
+from cutnode.cli.options import GAME, pairs_option, positive, seed_option
+from cutnode.cli.studies import OUTPUTS, deliver
+
+EXAMPLE = """\
+\b
+Example: cutnode design my_game.py --out report.html
+
+"""
+
+
+@click.command(epilog=EXAMPLE + EPILOG)
+@GAME
+@click.argument("other", required=False, shell_complete=complete_game)
+@positive(
+    "--seconds", "Time after compilation, in seconds; more narrows the intervals.  [default: 60]"
+)
+@pairs_option("Play N pairs of games in each match, reproducibly, with no limit of time.")
+@seed_option("Random seed.")
+@OUTPUTS
+@click.option("--quiet", is_flag=True, help="Show no progress on stderr.")
+def design(**options: Any) -> None:
+    """Report on the rules of a game, or compare two sets of rules.
+
+    The report has the number of positions, the exact value if the game can be solved, and from
+    games that the engine plays against itself at several strengths: the first player's advantage,
+    draws, lengths, choices, what more search wins, when games are decided, and moves and cells that
+    nobody uses. It begins with a verdict in a few sentences. GAME and OTHER are names or files.
+    """
+    from cutnode.lab import design as study
+
+    deliver(study.design, study.draw, resume=False, **options)
