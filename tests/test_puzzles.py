@@ -78,7 +78,7 @@ def test_forced_wins_of_records_in_all_formats(tmp_path, mate):
 
     files = {ending: tmp_path / f"found.{ending}" for ending in ("jsonl", "epd", "html")}
     outs = [word for file in files.values() for word in ("--out", file)]
-    found = run_cutnode("puzzles", "chess", "--count", 2, "--from", mate, *outs)
+    found = run_cutnode("puzzles", "chess", "--count", 2, "--records", mate, *outs)
     assert found.exit_code == 3 and "found 1 of 2 puzzles" in found.stderr
     (puzzle,) = map(json.loads, files["jsonl"].read_text().splitlines())
     assert (puzzle["goal"], puzzle["solution"]) == ("White to move and win in 2", "Qh3+")
@@ -133,9 +133,9 @@ def test_bad_input_is_one_line(tmp_path, mate):
     for words, message in {
         ("ur",): "ur has chance",
         ("tictactoe", "--count", 0): "0 is not in the range x>=1",
-        ("tictactoe", "--from", wrong): f"{wrong}: step 2: ",
-        ("tictactoe", "--from", mate): "holds no game files of tictactoe",
-        ("tictactoe", "--from", tmp_path / "none.x"): "neither a folder nor a game file",
+        ("tictactoe", "--records", wrong): f"{wrong}: step 2: ",
+        ("tictactoe", "--records", mate): "holds no game files of tictactoe",
+        ("tictactoe", "--records", tmp_path / "none.x"): "neither a folder nor a game file",
         ("tictactoe", "--out", "x.csv"): "must end in .jsonl, .epd, .html",
         ("tictactoe", "--out", "x.epd"): "tictactoe has no EPD",
         ("tictactoe", "--out", other): "line 1: a puzzle of hex, not tictactoe",

@@ -42,7 +42,7 @@ PROOF_NODES = 100_000  # of cutnode.explaining.puzzles, which takes a while to i
 @GAME
 @integer("--count", "Find N puzzles.", default=10)
 @option(
-    "--from",
+    "--records",
     "Take positions from the games in PATH, a game file or a folder of them, instead of from games "
     "of the engine against itself.",
     metavar="PATH",
@@ -78,7 +78,7 @@ def puzzles(
     chosen = cutnode.load_game(game)
     epd = epd_of(chosen) if EPD in files else None
     found = read_found(files[LINES], chosen)[:count] if LINES in files else []
-    records = options.pop("from")
+    records = options.pop("records")
     stopped = False
     try:
         if len(found) < count:
