@@ -33,10 +33,10 @@ from cutnode.contract.text import is_board as is_board
 from cutnode.contract.text import parse_board as parse_board
 from cutnode.contract.text import quoted as quoted
 from cutnode.contract.verbs import NO_MOVE as NO_MOVE
-from cutnode.explaining.explanations import explain as explain
 from cutnode.explaining.explanations import Explanation as Explanation
-from cutnode.explaining.puzzles import find_puzzles as find_puzzles
+from cutnode.explaining.explanations import explain as explain
 from cutnode.explaining.puzzles import Puzzle as Puzzle
+from cutnode.explaining.puzzles import find_puzzles as find_puzzles
 from cutnode.explaining.reviewing import review as review
 from cutnode.explaining.reviews import Review as Review
 from cutnode.kernels.declarations import Parameter as Parameter
