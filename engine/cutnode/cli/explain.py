@@ -25,11 +25,17 @@ if TYPE_CHECKING:
     from cutnode.explaining.explanations import Explanation
     from cutnode.search.handles import Progress
 
+MOVE = """\
+\b
+MOVE      the move to explain, in the game's own notation.
+
+"""
+
 WIDTH = 88
 """The most columns of the text."""
 
 
-@click.command(epilog=EPILOG)
+@click.command(epilog=MOVE + EPILOG)
 @positions_of_game
 @click.argument("move", required=False)
 @nodes_option()
