@@ -7,18 +7,24 @@ from typing import Any
 import click
 
 from cutnode.cli.completion import complete_game
-from cutnode.cli.lab import EPILOG
 from cutnode.cli.options import GAME, pairs_option, positive, seed_option
 from cutnode.cli.studies import OUTPUTS, deliver
 
-EXAMPLE = """\
+ARGUMENTS = """\
+\b
+GAME   see `cutnode solve --help`.
+OTHER  another game, or the same one with other rules, to compare with.
+
 \b
 Example: cutnode design my_game.py --out report.html
 
+\b
+Exit codes: 0 measured, 1 an unexpected failure, 2 bad input, 130 interrupted,
+143 ended by SIGTERM (the results so far are printed).
 """
 
 
-@click.command(epilog=EXAMPLE + EPILOG)
+@click.command(epilog=ARGUMENTS)
 @GAME
 @click.argument("other", required=False, shell_complete=complete_game)
 @positive(
