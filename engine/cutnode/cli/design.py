@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from cutnode.cli.completion import complete_game
-from cutnode.cli.options import GAME, pairs_option, positive, seed_option
-from cutnode.cli.studies import OUTPUTS, deliver
+from cutnode.cli.options import GAME, pairs_option, seconds_option, seed_option
+from cutnode.cli.studies import OUTPUTS, QUIET, deliver
 
 ARGUMENTS = """\
 \b
@@ -27,13 +27,11 @@ Exit codes: 0 measured, 1 an unexpected failure, 2 bad input, 130 interrupted,
 @click.command(epilog=ARGUMENTS)
 @GAME
 @click.argument("other", required=False, shell_complete=complete_game)
-@positive(
-    "--seconds", "Time after compilation, in seconds; more narrows the intervals.  [default: 60]"
-)
+@seconds_option("Time after compilation, in seconds; more narrows the intervals.  [default: 60]")
 @pairs_option("Play N pairs of games in each match, reproducibly, with no limit of time.")
 @seed_option("Random seed.")
 @OUTPUTS
-@click.option("--quiet", is_flag=True, help="Show no progress on stderr.")
+@QUIET
 def design(**options: Any) -> None:
     """Report on the rules of a game, or compare two sets of rules.
 

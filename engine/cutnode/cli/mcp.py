@@ -13,6 +13,7 @@ import click
 from cutnode.cli.exit_codes import ENDING
 from cutnode.cli.options import (
     MAX_GAMES,
+    ONLY,
     SEARCH_TABLE,
     integer,
     nodes_option,
@@ -40,7 +41,7 @@ For example, Claude Code starts it by itself after
     default="",
     show_default=False,
 )
-@click.option("--only", is_flag=True, help="Offer only the games of --games.")
+@ONLY
 @tablebase_option(
     "Answer from the tablebase in FOLDER. Repeatable, for other games.", multiple=True
 )

@@ -317,6 +317,8 @@ ALLOW_HOST = option(
     show_default=False,
 )
 
+ONLY = click.option("--only", is_flag=True, help="Offer only the games of --games.")
+
 MAX_GAMES = integer(
     "--max-games",
     "Hold at most N compiled games, counting each variant, and refuse requests for more.",

@@ -16,6 +16,7 @@ from cutnode.cli.options import (
     ALLOW_HOST,
     ANY_GAME,
     MAX_GAMES,
+    ONLY,
     POSITION,
     SEARCH_TABLE,
     integer,
@@ -53,7 +54,7 @@ NEEDED = {
     default="",
     show_default=False,
 )
-@click.option("--only", is_flag=True, help="Serve only the games of --games.")
+@ONLY
 @click.option(
     "--warm",
     is_flag=True,

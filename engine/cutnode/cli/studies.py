@@ -38,12 +38,14 @@ OUTPUTS = combined(
 )
 """The output options of a study."""
 
+QUIET = click.option("--quiet", is_flag=True, help="Show no progress on stderr.")
+
 MEASURED = combined(
     OUTPUTS,
     click.option(
         "--resume", is_flag=True, help="Resume the interrupted study in the --out FILE.jsonl."
     ),
-    click.option("--quiet", is_flag=True, help="Show no progress on stderr."),
+    QUIET,
 )
 """The options of :func:`deliver`, which runs a study."""
 
