@@ -20,7 +20,8 @@ p { margin: 0.3rem 0; } .grade { color: #666; } details { margin: 0.2rem 0; }
 summary { cursor: pointer; color: #0a5a94; }
 .cell { fill: #f3ecdc; stroke: #8d8470; stroke-width: 0.03; } .dark { fill: #ddcfae; }
 text { text-anchor: middle; dominant-baseline: central; font-family: sans-serif; }
-.first { fill: #c02f1d; color: #c02f1d; } .second { fill: #1d4fa8; color: #1d4fa8; } .nobody { fill: #333; }
+.first { fill: #c02f1d; color: #c02f1d; } .second { fill: #1d4fa8; color: #1d4fa8; }
+.nobody { fill: #333; }
 .name { fill: #777; font-size: 0.34px; }
 @media print { details { display: none; } article { break-inside: avoid; } }
 """
