@@ -78,12 +78,11 @@ def puzzles(
     chosen = cutnode.load_game(game)
     epd = epd_of(chosen) if EPD in files else None
     found = read_found(files[LINES], chosen)[:count] if LINES in files else []
-    records = options.pop("records")
     stopped = False
     try:
         if len(found) < count:
             with progress_bar(count, labelled=True, told=told) as tell:
-                search(game, found, files.get(LINES), not files, tell, count, records, options)
+                search(game, found, files.get(LINES), not files, tell, count, options)
     except KeyboardInterrupt:
         stopped = True
     if epd is not None:
@@ -107,7 +106,6 @@ def search(
     printed: bool,
     tell: Any,
     count: int,
-    records: str | None,
     options: dict[str, Any],
 ) -> None:
     """Find the puzzles that are missing; write each to a file, or print it, at once."""
@@ -119,7 +117,6 @@ def search(
     for puzzle in find_puzzles(
         game,
         count - before,
-        records=records,
         known=known,
         progress=lambda source, more: tell(before + more, label=source),
         **options,

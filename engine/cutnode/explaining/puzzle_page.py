@@ -20,7 +20,8 @@ p { margin: 0.3rem 0; } .grade { color: #666; } details { margin: 0.2rem 0; }
 summary { cursor: pointer; color: #0a5a94; }
 .cell { fill: #f3ecdc; stroke: #8d8470; stroke-width: 0.03; } .dark { fill: #ddcfae; }
 text { text-anchor: middle; dominant-baseline: central; font-family: sans-serif; }
-.first { fill: #c02f1d; } .second { fill: #1d4fa8; } .nobody { fill: #333; }
+.first { fill: #c02f1d; color: #c02f1d; } .second { fill: #1d4fa8; color: #1d4fa8; }
+.nobody { fill: #333; }
 .name { fill: #777; font-size: 0.34px; }
 @media print { details { display: none; } article { break-inside: avoid; } }
 """
@@ -30,11 +31,23 @@ def puzzle_page(game: Game, puzzles: Sequence[dict[str, Any]]) -> str:
     """Return a page of puzzles, given as ``Puzzle.to_dict`` writes them; it needs no other file."""
     title = f"{len(puzzles)} puzzles of {game.source}"
     articles = "\n".join(_article(game, number, data) for number, data in enumerate(puzzles, 1))
+    board = board_of(type(game.start()))
+    sides = "" if board is None else _sides(board)
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width">\n<title>{escape(title)}</title>\n'
-        f"<style>{CSS}</style>\n<h1>{escape(title)}</h1>\n<main>\n{articles}\n</main>\n</html>\n"
+        f"<style>{CSS}</style>\n<h1>{escape(title)}</h1>\n{sides}\n<main>\n{articles}\n</main>\n</html>\n"
     )
+
+
+def _sides(board: Cells) -> str:
+    """Return a line that shows the players' colours."""
+    names = [f"{side} player" if side in ("first", "second") else side for side in board.sides]
+    shown = (
+        f'<strong class="{kind}">{escape(name)}</strong>'
+        for kind, name in zip(("first", "second"), names, strict=False)
+    )
+    return f"<p>{', '.join(shown)}</p>"
 
 
 def _article(game: Game, number: int, puzzle: dict[str, Any]) -> str:

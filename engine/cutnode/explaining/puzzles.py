@@ -24,7 +24,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -292,7 +292,7 @@ class _Finder:
         """Yield puzzles from records, or from games against itself."""
         seen = {class_key(position) for position, _ in known}
         before = {source for _, source in known}
-        sources: Iterable[tuple[str, Callable[[], Record]]]
+        sources: Iterable[tuple[str, Callable[[], Sequence[Any]]]]
         if files is None:
             prefix = f"seed {seed}, game "
             ends = [each.removeprefix(prefix) for each in before if each.startswith(prefix)]
@@ -304,16 +304,16 @@ class _Finder:
         else:
             done = [at for at, file in enumerate(files) if file.name in before]
             sources = [
-                (file.name, functools.partial(_recorded, game, name, file))
+                (file.name, functools.partial(self.read, game, name, file))
                 for file in files[max(done, default=0) :]
             ]
         found = idle = 0
-        for source, record_of in sources:
+        for source, positions in sources:
             if progress is not None:
                 progress(source, found)
             idle += 1
             self.judge.table.forget()  # the puzzles of a game do not depend on other games
-            for puzzle in self.in_record(record_of(), source, seen):
+            for puzzle in self.among(positions(), source, seen):
                 yield puzzle
                 found, idle = found + 1, 0
                 if found == count:
@@ -321,38 +321,36 @@ class _Finder:
             if files is None and idle == IDLE_GAMES:
                 return
 
-    def play(self, start: Any, seed: int, number: int) -> Record:
-        """Play a game of the engine against itself, with some random moves."""
+    def play(self, start: Any, seed: int, number: int) -> list[Any]:
+        """Return the positions of a game of the engine against itself, with some random moves."""
         random = Random(f"{seed} puzzles {number}")
         record = Record(start)
         opening = random.randint(*OPENING)
         ahead = 0
-        while ahead <= SETTLED and not record.ending():
+        while not record.ending():
             ahead = self.ahead(record.position, ahead)
-            legal = legal_moves(record.position)
+            if ahead > SETTLED:
+                break
             if len(record.steps) < opening or random.random() < RANDOM:
-                record.play(random.choice(legal))
+                record.play(random.choice(legal_moves(record.position)))
             else:
                 record.play(self.choice(record.position, nodes=PLAY_NODES))
-        return record
+        return record.positions
 
-    def in_record(self, record: Record, source: str, seen: set[Any]) -> Iterator[Puzzle]:
-        """Yield the puzzles of a game; *seen* holds the keys of positions in puzzles."""
-        ready = ahead = 0
+    def read(self, game: Game, name: str, file: Path) -> list[Any]:
+        """Return the positions of the game in a file, until it is settled."""
+        recorded = read_record(str(file), name)
+        try:
+            record = Record(game.parse(recorded.start))
+            record.follow(recorded.steps)
+        except CutnodeError as error:
+            raise CutnodeError(f"{file}: {error}") from None
+        ahead = 0
         for ply, position in enumerate(record.positions):
             ahead = self.ahead(position, ahead)
             if ahead > SETTLED:
-                return
-            key = class_key(position)
-            if key in seen:
-                ready = ply + GAP
-            if ply < ready or key in seen:
-                continue
-            puzzle = self.at(position, source, ply)
-            if puzzle is not None:
-                seen.add(key)
-                ready = ply + GAP
-                yield puzzle
+                return record.positions[:ply]
+        return record.positions
 
     def ahead(self, position: Any, before: int) -> int:
         """Return the plies in a row with one player far ahead, given their number *before*."""
@@ -360,6 +358,21 @@ class _Finder:
             return 0
         points = self.judge.static(position)
         return before + 1 if max(points, 1 - points) > FAR_AHEAD else 0
+
+    def among(self, positions: Sequence[Any], source: str, seen: set[Any]) -> Iterator[Puzzle]:
+        """Yield the puzzles among the positions of a game; *seen* has the keys of all puzzles."""
+        ready = 0
+        for ply, position in enumerate(positions):
+            key = class_key(position)
+            if key in seen:
+                ready = ply + GAP
+            if ply < ready:
+                continue
+            puzzle = self.at(position, source, ply)
+            if puzzle is not None:
+                seen.add(key)
+                ready = ply + GAP
+                yield puzzle
 
     def at(self, position: Any, source: str, ply: int) -> Puzzle | None:
         """Return a position as a puzzle, or None if it is none."""
@@ -463,14 +476,3 @@ def _loses_at_once(position: Any, move: int) -> bool:
     if over:
         return bool((value if again else -value) < 0)
     return not again and wins_at_once(child)
-
-
-def _recorded(game: Game, name: str, file: Path) -> Record:
-    """Return the game in a file."""
-    recorded = read_record(str(file), name)
-    try:
-        record = Record(game.parse(recorded.start))
-        record.follow(recorded.steps)
-    except CutnodeError as error:
-        raise CutnodeError(f"{file}: {error}") from None
-    return record
