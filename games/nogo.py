@@ -51,6 +51,7 @@ from cutnode.contract.regions import (
     cells_of,
     connected,
     grid,
+    half_turned,
     names_of_lines,
     neighbours,
 )
@@ -185,6 +186,22 @@ def part(position, mask):
 @compiled
 def part_key(position):
     return key_of_part(position._replace(second=False))
+
+
+@compiled
+def asymmetry(position):
+    """Count the cells whose image by a half turn is not the same for the other player.
+
+    It is 0 on boards with an odd and an even side: the two cells in their middle are neighbours, so
+    copying fails there.
+    """
+    if (position.WIDTH + position.HEIGHT) % 2:
+        return 0
+    mine, theirs = position.mine, position.theirs
+    stones = mine ^ half_turned(position, theirs)
+    open_cells = places(position, mine, theirs)
+    open_cells ^= half_turned(position, places(position, theirs, mine))
+    return popcount(stones) + popcount(open_cells)
 
 
 # Boards of all sizes

@@ -548,6 +548,8 @@ def outcome_class(position):
         ("part_key", "PART_IMAGES must be 1, 4 or 8, got 3", {"part_key": None, "PART_IMAGES": 3}),
         ("part_key", "have the same key 0, but different values", {"part_key": lambda p: 0}),
         ("part_key", "different values (see PART_IMAGES)", {"part_key": outcome_class}),
+        ("asymmetry", "must be equal, and 0 or more", {"asymmetry": lambda p: -1}),
+        ("asymmetry", "must be equal, and 0 or more", {"asymmetry": lambda p: int(p.vertical)}),
     ],
 )
 def test_broken_sums(found, verb, complaint, rules):

@@ -9,7 +9,15 @@ from positions import reached, texts_of
 
 from cutnode import legal_moves, load_game, solve
 from cutnode.compiler.jit import jit_enabled
-from cutnode.contract.verbs import evaluate, outcome, part_key, parts, play, swapped
+from cutnode.contract.verbs import (
+    asymmetry,
+    evaluate,
+    outcome,
+    part_key,
+    parts,
+    play,
+    swapped,
+)
 from cutnode.games.nogo import move_text
 
 parse_position, position_text, start = texts_of("nogo")
@@ -88,6 +96,20 @@ def test_estimates_are_of_both_players(position):
     assert evaluate(swapped(position)) == -evaluate(position)
     mine, theirs = (len(legal_moves(seen)) for seen in (position, swapped(position)))
     assert evaluate(position) == mine - theirs
+
+
+def test_boards_with_an_odd_and_an_even_side_have_no_asymmetry():
+    assert asymmetry(parse_position("x.../..../.... o", "4x3")) == 0
+
+
+@given(reached("nogo", "5x5", "4x4", "7x3"))
+def test_asymmetry_is_0_only_where_the_negative_is_the_board_turned(position):
+    board, _ = drawn(position)
+    across, up = (max(place[axis] for place in board) for axis in (0, 1))
+    colours = str.maketrans("xo", "ox")
+    turned = {(across - x, up - y): mark.translate(colours) for (x, y), mark in board.items()}
+    assert (asymmetry(position) == 0) == (board == turned)
+    assert asymmetry(swapped(position)) == asymmetry(position)
 
 
 @given(reached("nogo"))

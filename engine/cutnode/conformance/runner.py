@@ -45,6 +45,7 @@ TOGETHER = (
     *(("index", "position_at"), ("position_at", "index")),
     *(("retreats", "retreat"), ("retreats", "index")),
     *(("parts", "part"), ("part", "parts"), ("part_key", "parts")),
+    ("asymmetry", "parts"),
 )
 """Verbs that mean nothing without another, as (verb, other)."""
 

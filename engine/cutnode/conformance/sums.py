@@ -19,7 +19,16 @@ from cutnode.contract.bits import WORD, Bits
 from cutnode.contract.derived import MOST_PARTS, legal_moves, masks_of
 from cutnode.contract.dispatch import defines, game_constant, is_plain, value_limit
 from cutnode.contract.positions import coerce, pack, width
-from cutnode.contract.verbs import moves, outcome, part, part_key, parts, play, swapped
+from cutnode.contract.verbs import (
+    asymmetry,
+    moves,
+    outcome,
+    part,
+    part_key,
+    parts,
+    play,
+    swapped,
+)
 
 SUMS = Properties()
 
@@ -189,6 +198,14 @@ def keys_are_words(position: Any, sample: Sample) -> Iterator[str]:
         yield from word_complaints(word)
         if not is_plain(type(piece)) and part_key(coerce(piece)) != word:
             yield "an equal part has another key"
+
+
+@SUMS.about("asymmetry", summed)
+def asymmetry_is_of_both_players(position: Any, sample: Sample) -> Iterator[str]:
+    for piece in pieces_of(position):
+        found, other = asymmetry(piece), asymmetry(swapped(piece))
+        if found < 0 or found != other:
+            yield f"{found} for a part and {other} for its negative: must be equal, and 0 or more"
 
 
 @SUMS.about("parts", summed)

@@ -17,9 +17,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from cutnode.contract.bits import Bits, lowest
+from cutnode.contract.bits import Bits, bytes_reversed, lowest
 from cutnode.contract.errors import PositionError
 from cutnode.contract.native import usable_in_compiled_code
+from cutnode.contract.part_keys import reversed_rows
 from cutnode.contract.text import quoted
 
 COLUMNS = "abcdefghijklmnopqrstuvwxyz"
@@ -82,6 +83,12 @@ def neighbours(position: Any, cells: Any) -> Any:
     across = (cells & position.NOT_RIGHT) << Bits(1) | (cells & position.NOT_LEFT) >> Bits(1)
     width = Bits(position.WIDTH)
     return across | cells << width & position.BOARD | cells >> width
+
+
+@usable_in_compiled_code
+def half_turned(position: Any, cells: Any) -> Any:
+    """Return the images of some cells if the board is turned by 180 degrees."""
+    return reversed_rows(Bits(bytes_reversed(cells))) >> Bits(64 - position.AREA)
 
 
 @usable_in_compiled_code

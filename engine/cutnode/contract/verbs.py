@@ -67,7 +67,8 @@ chance      ``turn free_move chance chance_outcome reversible recurrence drawn``
             and repeated positions
 symmetry    ``canonical canonical_move original_move``: equivalent positions
 tablebase   ``layer index position_at retreats retreat position_of``: all positions, numbered
-sums        ``parts part swapped part_key``: positions that fall apart, solved by their parts
+sums        ``parts part swapped part_key asymmetry``: positions that fall apart, solved by their
+            parts
 =========== ======================================================================================
 
 **For people** a game may also define the following in plain Python;
@@ -1008,3 +1009,19 @@ def part_key(position: Any) -> int:
             return Bits(popcount(position.pins))  # a row of pins, only its length matters
     """
     return key_of_part(position) if has_images(position) else Bits(key(position))
+
+
+@verb
+def asymmetry(position: Any) -> int:
+    """Return how far a part is from its own negative, 0 or more; default 0.
+
+    Called for parts, where the solver of sums orders moves.  Whoever leaves a sum that is its own
+    negative wins if he can copy each move of the other, as Tweedledum and Tweedledee do.  Sums that
+    are nearly so are searched first.  The number must be the same for :func:`swapped`.
+
+    Example::
+
+        def asymmetry(position):  # stones without a stone of the other opposite to them
+            return popcount(position.mine ^ half_turned(position, position.theirs))
+    """
+    return 0
