@@ -33,6 +33,8 @@ from cutnode.contract.text import is_board as is_board
 from cutnode.contract.text import parse_board as parse_board
 from cutnode.contract.text import quoted as quoted
 from cutnode.contract.verbs import NO_MOVE as NO_MOVE
+from cutnode.explaining.puzzles import Puzzle as Puzzle
+from cutnode.explaining.puzzles import find_puzzles as find_puzzles
 from cutnode.kernels.declarations import Parameter as Parameter
 from cutnode.kernels.declarations import Technique as Technique
 from cutnode.kernels.evaluation import Evaluation as Evaluation

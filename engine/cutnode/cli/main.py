@@ -48,7 +48,8 @@ MODULES = {
 OWN_COMMANDS = {
     **{command: module for module, commands in MODULES.items() for command in commands},
     **{name: name for name in ("batch", "book", "cluster", "lab", "match", "mate", "play")},
-    **{name: name for name in ("export", "search", "tablebase", "train", "tree", "warm")},
+    **{name: name for name in ("export", "puzzles", "search", "tablebase", "train", "tree")},
+    "warm": "warm",
 }
 """The module of each command of this package."""
 

@@ -15,13 +15,11 @@ from random import Random
 from typing import Any
 
 from cutnode.contract.derived import legal_moves
-from cutnode.contract.dispatch import is_plain
 from cutnode.contract.errors import CutnodeError, require_integer
 from cutnode.contract.positions import coerce
-from cutnode.contract.verbs import canonical
 from cutnode.lab.measuring import search_afresh
 from cutnode.lab.study import Progress, no_progress
-from cutnode.search.record import position_of_game, wins_at_once
+from cutnode.search.record import class_key, position_of_game, wins_at_once
 from cutnode.search.searcher import Searcher
 
 DEPTH = 2
@@ -75,7 +73,7 @@ def sample_positions(
         choose = functools.partial(_chosen, searcher, random)
         position = position_of_game(start, random.randint(least, most), random, choose)
         if position is not None and not wins_at_once(position):
-            found.setdefault(_identity(position), position)
+            found.setdefault(class_key(position), position)
         if len(found) == count:
             return list(found.values())
     raise CutnodeError(
@@ -89,8 +87,3 @@ def _chosen(searcher: Searcher, random: Random, position: Any) -> int:
     if random.random() < RANDOM:
         return random.choice(legal_moves(position))
     return search_afresh(searcher, position, DEPTH).lines[0].move
-
-
-def _identity(position: Any) -> Any:
-    """Return a key that equivalent positions share."""
-    return position if is_plain(type(position)) else int(canonical(position)[0])

@@ -12,13 +12,14 @@ from random import Random
 from typing import Any
 
 from cutnode.contract.derived import legal_moves, require_moves, same_after_chance
-from cutnode.contract.dispatch import game_constant, game_name
+from cutnode.contract.dispatch import game_constant, game_name, is_plain
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.notation import notation_of
 from cutnode.contract.positions import coerce
 from cutnode.contract.text import quoted
 from cutnode.contract.verbs import (
+    canonical,
     chance,
     chance_outcome,
     drawn,
@@ -44,6 +45,11 @@ def wins_at_once(position: Any) -> bool:
         if over and (value if moves_again(position, child) else -value) > 0:
             return True
     return False
+
+
+def class_key(position: Any) -> Any:
+    """Return a key that equivalent positions share, and no others."""
+    return position if is_plain(type(position)) else int(canonical(position)[0])
 
 
 class Record:
