@@ -75,8 +75,10 @@ class Verifier:
                 raise KeyboardInterrupt
             distance = win_distance(found.value) if found.value > 0 else None
             seen = distance is not None and distance <= depth
+            if not seen and found.depth < depth and found.reason != "proven":
+                return None
             if seen != wins:
-                return None if found.depth < depth and not seen else False
+                return False
         return True
 
 
