@@ -168,7 +168,7 @@ def test_review(session, game):
         ("solve", {"game": "connect4", "second": 1}, "not permitted (second)", "second"),
         ("play", {"game": "connect4"}, "Field required (moves)", "moves"),
         ("solve", {"game": "ur"}, "refused by the game: ur has chance", "game"),
-        ("review", {"game": "tictactoe"}, "the game has no moves", None),
+        ("review", {"game": "tictactoe"}, "the game has no moves", "moves"),
     ],
 )
 def test_errors_say_what_is_wrong_and_where(session, name, arguments, said, where):

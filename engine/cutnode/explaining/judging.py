@@ -50,7 +50,7 @@ CHECK_SHARE = 0.05
 """The share of the limits for the proof of one win or loss that a search reports."""
 
 PROVER_TABLE = 16
-"""The table of the search for forced wins, in MiB."""
+"""The largest table of the search for forced wins, in MiB: at most the size of the other."""
 
 SHORT_WIN = 4
 """The distance in plies up to which a win or loss is checked with ``SHORT_NODES`` at any time."""
@@ -304,7 +304,8 @@ class Judge:
         if self.has_chance or defines(self.cls, "turn") or not is_decisive(self.cls):
             return None
         if self._prover is None:
-            self._prover = Prover(self.cls, table=PROVER_TABLE, tablebase=self.tablebase)
+            size = min(PROVER_TABLE, self.table.megabytes)
+            self._prover = Prover(self.cls, table=size, tablebase=self.tablebase)
         return self._prover
 
     def prepare(self) -> None:

@@ -73,6 +73,7 @@ WHERE_KINDS = {
     "body.moves": "no such move",
     "body.move": "no such move",
     "body.text": "no such move",
+    "body.record": "no such move",
     "body.evaluation": "no such evaluation",
 }
 """The kind of a 404, by the part of the request that named what is missing."""

@@ -94,7 +94,7 @@ class Key:
         if self.level:
             return self.table
         table, tree = self.memory()
-        own = PROVER_TABLE if self.searching == "judge" else 0
+        own = min(PROVER_TABLE, table) if self.searching == "judge" else 0
         return own + tree + math.ceil(Engine.room(self.cls, table=table, threads=self.threads))
 
     def memory(self) -> tuple[int, int]:
@@ -436,12 +436,18 @@ def estimate(registry: GameRegistry, name: str, asked: EvaluateRequest) -> Estim
 
 def _game_played(game: Game, name: str, asked: ReviewRequest) -> tuple[Board, list[str]]:
     """Return the board at the end of the game of a request, with notes on how it was read."""
-    if not asked.record:
-        return read_board(game, asked.position, asked.moves)
     notes: list[str] = []
-    with notes_to(notes.append):
-        recorded = parse_record(asked.record, name, game.module)
-    board, own = read_board(game, recorded.start, recorded.plies)
+    if asked.record:
+        try:
+            with notes_to(notes.append):
+                recorded = parse_record(asked.record, name, game.module)
+        except CutnodeError as error:
+            raise Failure(404, str(error), "body.record") from None
+        board, own = read_board(game, recorded.start, recorded.plies)
+    else:
+        board, own = read_board(game, asked.position, asked.moves)
+    if not board.record.steps:
+        raise Failure(409, "the game has no moves: there is nothing to review", "body.moves")
     return board, [*notes, *own]
 
 
