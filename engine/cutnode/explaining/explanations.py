@@ -268,9 +268,9 @@ def explain(
     chosen = None if move is None else game.legal_move(position, move)
     if nodes is None and seconds is None:
         seconds = 2.0
-    budget = Budget(nodes, seconds, stop)
     if judge is None:
         judge = Judge(position, table=table, tablebase=tablebase)
+    budget = Budget(judge, nodes, seconds, stop)
     return _Explaining(judge, position, history, budget).explain(chosen)
 
 
@@ -375,8 +375,8 @@ class _Explaining:
         line = judged.pv[1:]
         if not judged.proven or judged.distance is not None:
             return line
-        prover = self.judge.prover
-        if prover is not None and judged.points == 0 and not self.budget.ended:
+        prover = self.judge.prover if judged.points == 0 and not self.budget.ended else None
+        if prover is not None:
             history = (*self.history, self.position)
             found = prover.prove(child, QUICK_WIN, history=history, **self.budget.share(LINE_SHARE))
             self.budget.spend(found.nodes, found.reason)
@@ -437,8 +437,11 @@ class _Explaining:
             if len(values) == len(legal) and None not in values:
                 kept = sum(points_of(value) == points for value in values if value is not None)
                 return kept, len(legal), False
-        prover, within = self.judge.prover, (left + 1) // 2
-        if prover is None or points != 1 or not 1 <= within <= MOST_MOVES:
+        within = (left + 1) // 2
+        if points != 1 or not 1 <= within <= MOST_MOVES:
+            return None, 0, False
+        prover = self.judge.prover
+        if prover is None:
             return None, 0, False
         kept = 0
         for move in legal:

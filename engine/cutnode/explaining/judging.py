@@ -199,12 +199,23 @@ class Judgement(NamedTuple):
 
 
 class Budget:
-    """The limits of several searches together: *nodes*, *seconds*, and the event *stop*."""
+    """The limits of several searches together: *nodes*, *seconds*, and the event *stop*.
 
-    def __init__(self, nodes: int | None, seconds: float | None, stop: threading.Event | None):
+    The seconds do not count while the *judge* compiles its searches.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        nodes: int | None,
+        seconds: float | None,
+        stop: threading.Event | None,
+    ):
         checked = SearchOptions(nodes=nodes, seconds=seconds, stop=stop)
         self.most, self.seconds, self.stop = checked.nodes, checked.seconds, checked.stop
-        self.clock = Clock(self.seconds)
+        self.clock = Clock(None)
+        self.judge = judge
+        self.compiled = judge.compiling
         self.nodes = 0
         """The nodes spent."""
         self.interrupted = False
@@ -216,8 +227,12 @@ class Budget:
         if self.most is not None:
             found["nodes"] = max(1, int(min(part * self.most, self.most - self.nodes)))
         if self.seconds is not None:
-            found["seconds"] = max(1e-3, min(part * self.seconds, self.clock.left()))
+            found["seconds"] = max(1e-3, min(part * self.seconds, self.left(self.seconds)))
         return found
+
+    def left(self, seconds: float) -> float:
+        """Return how many of the *seconds* are left."""
+        return seconds + self.judge.compiling - self.compiled - self.clock.elapsed()
 
     def spend(self, nodes: int, reason: str) -> None:
         """Count the nodes of a search, which ended for this *reason*."""
@@ -233,7 +248,7 @@ class Budget:
     def ended(self) -> bool:
         """Whether no more work should be begun."""
         out = self.most is not None and self.nodes >= self.most
-        late = self.seconds is not None and self.clock.left() <= 0
+        late = self.seconds is not None and self.left(self.seconds) <= 0
         return out or late or self.interrupted or self.stopped
 
 
@@ -264,8 +279,8 @@ class Judge:
         self._solver: GameSolver | None = None
         self._searcher: Searcher | MonteCarlo | None = None
         self._prover: Prover | None = None
-        self._answered = False
-        """Whether the first position was answered without compiling."""
+        self.compiling = 0.0
+        """The seconds spent on compiling."""
 
     # The three kinds of search, each compiled when it is first needed
 
@@ -282,6 +297,7 @@ class Judge:
         """The solver."""
         if self._solver is None:
             self._solver = GameSolver(self.cls, self.table, tablebase=self.tablebase)
+            self._compile(self._solver)
         return self._solver
 
     @property
@@ -296,6 +312,7 @@ class Judge:
                 self._searcher = MonteCarlo(
                     self.cls, ready=False, rollouts=None, memory=self.memory
                 )
+            self._compile(self._searcher)
         return self._searcher
 
     @property
@@ -306,15 +323,19 @@ class Judge:
         if self._prover is None:
             size = min(PROVER_TABLE, self.table.megabytes)
             self._prover = Prover(self.cls, table=size, tablebase=self.tablebase)
+            self._compile(self._prover)
         return self._prover
 
+    def _compile(self, searching: GameSolver | Searcher | MonteCarlo | Prover) -> None:
+        """Compile a search, and count the time."""
+        clock = Clock(None)
+        searching.prepare()
+        self.compiling += clock.elapsed()
+
     def prepare(self) -> None:
-        """Compile all searches now, so that no time limit includes it."""
-        if self.solves:
-            self.solver.prepare()
-        self.searcher.prepare()
-        if self.prover is not None:
-            self.prover.prepare()
+        """Compile all searches now."""
+        _ = self.solver if self.solves else None
+        _ = self.searcher, self.prover
 
     def clear(self) -> None:
         """Forget what searches stored: the next question is answered like the first."""
@@ -356,7 +377,7 @@ class Judge:
             raise GameError(f"this judge is for {game_name(self.cls)}, not {position!r}")
         if nodes is None and seconds is None:
             seconds = 1.0
-        budget = Budget(nodes, seconds, stop)
+        budget = Budget(self, nodes, seconds, stop)
         work = _Work(self, coerce(position), tuple(history), budget)
         return work.judge(lines, tuple(also))
 
@@ -536,8 +557,6 @@ class _Work:
 
     def confirm(self) -> None:
         """Prove the wins and losses that alpha-beta reports, the best moves first."""
-        if self.of.prover is None:
-            return
         for judged in sorted(self.found.values(), key=lambda each: each.sort_key):
             distance = None if judged.proven else win_distance(judged.value)
             if distance is None or distance > 2 * MOST_MOVES:
@@ -551,7 +570,8 @@ class _Work:
     def confirmed(self, judged: JudgedMove, distance: int) -> JudgedMove | None:
         """Return a move with its win or loss proven; None if no proof was found."""
         prover = self.of.prover
-        assert prover is not None
+        if prover is None:
+            return None
         limits = self.budget.share(CHECK_SHARE)
         if distance <= SHORT_WIN:
             limits = {"stop": self.budget.stop, "nodes": SHORT_NODES}
