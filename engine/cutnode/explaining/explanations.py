@@ -257,8 +257,9 @@ def explain(
     name, which mean the start.  *history* holds the positions before another position.
 
     *nodes*, *seconds* and *stop* limit the work; without *nodes* and *seconds* it takes two
-    seconds.  *table* and *tablebase* are as for :func:`solve`.  A *judge* explains many positions
-    of one game, and keeps what its searches stored.
+    seconds.  Time spent on compiling does not count.  *table* and *tablebase* are as for
+    :func:`solve`.  A *judge* explains many positions of one game, and keeps what its searches
+    stored.
 
     Raise :class:`PositionError` if the *move* is illegal.
     """
