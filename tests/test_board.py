@@ -771,11 +771,11 @@ def test_themes_keys_and_the_evaluation_bar(page: Page, service: str) -> None:
     status(page, "to move")
     assert page.evaluate(colour) == dark
     page.locator("body").click(position={"x": 2, "y": 2})
-    place = cell(page, 0).bounding_box()
+    place = cell(page, 0).evaluate("cell => cell.getBoundingClientRect().y")
     page.keyboard.press("f")
     expect(cell(page, 0)).to_be_visible()
     lower = "y => document.querySelector('[data-cell=\"0\"]').getBoundingClientRect().y > y"
-    page.wait_for_function(lower, arg=place["y"])
+    page.wait_for_function(lower, arg=place)
     page.keyboard.press("?")
     expect(page.locator("#helping")).to_be_visible()
     page.keyboard.press("f")
