@@ -74,8 +74,13 @@ def truth_of_move(position: Any, move: int) -> float | None:
 
 
 def is_forced(position: Any, moves: int, among: list[int] | None) -> bool | None:
-    """Return whether a win takes exactly this many moves; the proof is verified by the rules."""
-    found = prove_win(position, moves, among=among, proof=True, nodes=TRUTH_NODES, table=16)
+    """Return whether a win takes exactly this many moves; its proof is verified by the rules.
+
+    A proof has one answer for each position, so a win by a given move has none if the first
+    position can come back.
+    """
+    proof = among is None
+    found = prove_win(position, moves, among=among, proof=proof, nodes=TRUTH_NODES, table=16)
     if not found.proven or (found.moves is not None and found.reason != "proven"):
         return None
     if found.proof is not None:
