@@ -1,4 +1,4 @@
-"""What a move changes on the board, in words: pieces placed, moved, captured and turned over."""
+"""The changes on the board by a move, in words: pieces placed, moved, captured and turned over."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Changes:
     words: tuple[str, ...]
     """The changes in words, such as ``"moves a white knight from g1 to f3"``."""
     gain: int
-    """What the move wins at first sight, by the game's ``gain``; 0 if it has none."""
+    """The material or points won at first sight, by the game's ``gain``; 0 if it has none."""
 
 
 def changes_of(position: Any, move: int) -> Changes:

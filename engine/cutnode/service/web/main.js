@@ -874,7 +874,7 @@ class Page {
     const actions = { ArrowLeft: back, ArrowRight: forth, "Ctrl+z": back, "Ctrl+y": forth };
     Object.assign(actions, { Home: () => this.go(0), End: () => this.go(plies.length - 1) });
     for (const [key, step] of [["ArrowUp", -1], ["ArrowDown", 1]]) {
-      const other = this.record.beside(step);
+      const other = this.record.sibling(step);
       if (other) actions[key] = () => this.goTo(other);
     }
     const explain = () => part("explain").click();

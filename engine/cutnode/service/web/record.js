@@ -73,7 +73,7 @@ export class GameRecord {
   }
 
   /** Return the next (1) or previous (-1) alternative to the ply that is shown, if there is one. */
-  beside(step) {
+  sibling(step) {
     const all = this.ply.parent?.children ?? [];
     return all[all.indexOf(this.ply) + step];
   }
