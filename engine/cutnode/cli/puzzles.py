@@ -154,7 +154,7 @@ def read_found(file: str, game: Game) -> list[dict[str, Any]]:
         data = path.read_bytes()
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):
-            path.write_bytes(whole)
+            write_whole(path, whole)
     except OSError as error:
         raise CutnodeError(f"{file} cannot be read: {error.strerror}") from None
     found = []

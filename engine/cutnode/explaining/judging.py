@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from cutnode.contract.choices import TREE_MEMORY
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
-from cutnode.contract.errors import CutnodeError, GameError
+from cutnode.contract.errors import GameError
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import chance, moves_again, outcome, play
 from cutnode.kernels.clock import Clock
@@ -600,11 +600,3 @@ class _Work:
         plies = 2 * found.moves - 1 + (not won)
         value = 1 if won else -1
         return JudgedMove(judged.move, value, True, points_of(value), pv, plies if known else None)
-
-
-def require_judged(judgement: Judgement, move: int) -> JudgedMove:
-    """Return what is known about a move; :class:`CutnodeError` if nothing is."""
-    judged = judgement.of(move)
-    if judged is None:
-        raise CutnodeError("the limits ended the search before the move was judged")
-    return judged
