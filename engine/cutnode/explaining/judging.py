@@ -389,6 +389,7 @@ class Judge:
             return None
         chosen = options.of_game(self.cls)
         if self._solver is None and self.tablebase is None:
+            self.table.forget()  # a first proof begins with an empty table
             found = first_proof(kind, position, chosen, self.table)
             if found is not None:
                 return found
