@@ -529,13 +529,13 @@ def push_children(example, first, end, ply, top, memory, forms, table):
             slot = top + count
             memory.children[slot] = word
             memory.sources[slot] = source
-            mobility, odd = 0, 0
+            mobility, asymmetric = 0, 0
             for item in range(end, child_end, words):
                 mobility += count_of(item, memory)
-                odd += np.int64(memory.items[item + ASYMMETRY])
-            odd = min(max(odd, 0), MOST_ASYMMETRY)
-            memory.ranked[slot] = rank(-mobility - FIRST_SYMMETRIC * odd, move, False, count)
-            memory.proofs[slot] = max(mobility // 2, 1) * (1 + odd)
+                asymmetric += np.int64(memory.items[item + ASYMMETRY])
+            asymmetric = min(max(asymmetric, 0), MOST_ASYMMETRY)
+            memory.ranked[slot] = rank(-mobility - FIRST_SYMMETRIC * asymmetric, move, False, count)
+            memory.proofs[slot] = max(mobility // 2, 1) * (1 + asymmetric)
             memory.disproofs[slot] = 1
             count += 1
     sort_down(memory.ranked, top, top + count)

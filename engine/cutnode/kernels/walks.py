@@ -173,9 +173,9 @@ def step(
     """Advance each walk by a ply.
 
     A walk has two rows of *played*, its moves and who made each (0 or 1), and a row of *words*, its
-    positions, packed.  *odds* becomes the
-    probability of the step, 0 if the game was over, and *parents* the parents found with half of
-    the tries, and with all.  *order*, *others*, *known* and *buffer* are room to work in.
+    positions, packed.  *odds* becomes the probability of the step, 0 if the game was over, and
+    *parents* the parents found with half of the tries, and with all.  *order*, *others*, *known*
+    and *buffer* are room to work in.
     """
     last = memory.ply
     for number in range(len(odds)):
