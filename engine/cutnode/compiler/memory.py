@@ -36,8 +36,7 @@ class Memory:
         else:
             memory = records(1, dtype)
             self.argument, self.record = for_kernel(memory), memory[0]
-            raw = memory.view(np.ndarray)
-            self.words = {name: raw[name].reshape(-1) for name in dtype.names or ()}
+            self.words = _Fields(memory.view(np.ndarray))
         self._blocks: dict[Sequence[str], Any] = {}
 
     def __getitem__(self, name: str) -> Any:
@@ -89,6 +88,20 @@ class Memory:
 def _plain_field(dtype: np.dtype[Any]) -> Any:
     zero = 0.0 if dtype.base.kind == "f" else 0
     return [zero] * dtype.shape[0] if dtype.shape else zero
+
+
+class _Fields(dict[str, Any]):
+    """The fields of a record as arrays, made when they are first used: a kernel has a hundred."""
+
+    __slots__ = ("memory",)
+
+    def __init__(self, memory: np.ndarray):
+        super().__init__()
+        self.memory = memory
+
+    def __missing__(self, name: str) -> Any:
+        field = self[name] = self.memory[name].reshape(-1)
+        return field
 
 
 class _Number:

@@ -147,25 +147,33 @@ def require_moves(position: Any) -> None:
     Compiled searches do not check each move.  So the moves at this position are checked here, and
     before the first search of a game also the moves and answers of its rules in random games.
     """
-    cls, start, random = type(position), position, Random(0)
+    cls = type(position)
     try:
-        for _ in range(1 if cls in _seen else LOOKED_AT):
-            for verb, message in wrong_answers(position):
-                raise breach(position, f"{verb} {message}")
-            legal = legal_moves(position)
-            if len(set(legal)) < len(legal):
-                raise breach(position, f"moves: a move is listed twice: {legal}")
-            if not outcome(position)[0] and _events(position) > 0:
-                position = random.choice(_after_chance(position))
-            elif legal:
-                position = play(position, random.choice(legal))
-            else:
-                position = start
+        legal, drawn = _checked(position)
+        if cls not in _seen:
+            start, random = position, Random(0)
+            for _ in range(LOOKED_AT - 1):
+                if drawn:
+                    position = random.choice(drawn)
+                else:
+                    position = play(position, random.choice(legal)) if legal else start
+                legal, drawn = _checked(position)
     except ContractError:
         raise
     except Exception:  # a rule that fails: the compiler or the search says more, if it gets there
         pass
     _seen.add(cls)
+
+
+def _checked(position: Any) -> tuple[list[int], list[Any]]:
+    """Return the legal moves, and the positions after a chance event, with all answers checked."""
+    for verb, message in wrong_answers(position):
+        raise breach(position, f"{verb} {message}")
+    legal = legal_moves(position)
+    if len(set(legal)) < len(legal):
+        raise breach(position, f"moves: a move is listed twice: {legal}")
+    by_chance = not legal and defines(type(position), "chance") and not outcome(position)[0]
+    return legal, _after_chance(position) if by_chance and _events(position) > 0 else []
 
 
 def wrong_answers(position: Any) -> Iterator[tuple[str, str]]:

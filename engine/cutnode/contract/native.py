@@ -308,7 +308,12 @@ def for_kernel(memory: np.recarray[Any, Any]) -> Any:
 
     Passing a plain record to compiled code is 25 microseconds faster than one with attributes.
     """
-    return memory.view(np.dtype((np.void, memory.dtype)), np.ndarray)[0]
+    return plain_view(memory)[0]
+
+
+def plain_view(memory: np.recarray[Any, Any]) -> np.ndarray:
+    """Return records without attributes, whose fields Python reads and writes faster."""
+    return memory.view(np.dtype((np.void, memory.dtype)), np.ndarray)
 
 
 def records(count: int, dtype: np.dtype[Any]) -> np.recarray[Any, Any]:

@@ -161,7 +161,7 @@ def plies_for(cls: Any, plies: int) -> int:
 def profile_of(cls: Any) -> Profile:
     """Return the profile that a position class's game chooses; :class:`GameError` if invalid."""
     for old in FORMER_CONSTANTS:
-        if hasattr(module_of(cls), old) or hasattr(cls, old):
+        if old in vars(module_of(cls)) or hasattr(cls, old):
             raise GameError(
                 f"{game_name(cls)} defines {old}, which is now an entry of PROFILE: "
                 f"order.depth, {' or '.join(SOLVER)}"

@@ -214,6 +214,7 @@ def check(name: str, value: object, its: Option | None = None, **changes: Any) -
 
     *its* declaration is by default the one of searches, with *changes* such as another *least*.
     """
-    fault = (its or OPTIONS[name])._replace(**changes).fault(value)
+    option = its or OPTIONS[name]
+    fault = (option._replace(**changes) if changes else option).fault(value)
     if fault:
         raise CutnodeError(f"{name} must be {fault}, got {shown(value)}")

@@ -41,7 +41,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in ("nodes", "seconds", "stop"):
-            check(name, getattr(self, name))
+            value = getattr(self, name)
+            if value is not None:
+                check(name, value)
 
 
 def require_limit(*limits: object) -> None:

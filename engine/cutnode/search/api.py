@@ -45,6 +45,7 @@ from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.board import class_of, given_history, given_position
 from cutnode.search.canonical_values import ValueTable
 from cutnode.search.game_solver import GameSolver
+from cutnode.search.loops import has_loops
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.options import (
     ProofKeywords,
@@ -66,6 +67,7 @@ from cutnode.search.solving import (
     lines_too_long,
     proof_result,
     require_batches,
+    shared_table,
     table_for,
     write_row,
 )
@@ -161,9 +163,23 @@ def _solver(
     alone = not isinstance(table, Table) and threads == 1
     alone &= given["tablebase"] is None and given.get("book") is None
     with table_for(table) as table:
-        solver = GameSolver(type(position), table, threads, **given)
+        cls: Any = type(position)
+        usual = alone and table is shared_table() and not any(given.values())
+        if usual and chosen.engine == "alphabeta" and not has_loops(cls):
+            solver = _usual_solver(cls)
+        else:
+            solver = GameSolver(cls, table, threads, **given)
         first = first_proof(kind, position, chosen, table) if alone else None
         yield solver, position, chosen, first
+
+
+@functools.lru_cache(1)
+def _usual_solver(cls: Any) -> GameSolver:
+    """Return the solver of calls without a table, for those that hold the shared one.
+
+    Making a solver takes longer than a small proof.
+    """
+    return GameSolver(cls, shared_table())
 
 
 class _Keywords(ProvingKeywords, SearchKeywords, TreeKeywords, total=False):

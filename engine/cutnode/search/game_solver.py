@@ -112,7 +112,7 @@ class GameSolver:
                 result = solver.prove(goal, limits)
             finally:
                 self._running = None
-        return replace(result, at_least=goal.at_least)
+        return result if goal.at_least is None else replace(result, at_least=goal.at_least)
 
     def _solver(self, engine: str) -> Solver | LoopSolver | ProofNumberSolver:
         """Return the solver for an engine, made when it is first needed."""

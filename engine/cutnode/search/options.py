@@ -98,20 +98,22 @@ class _Options:
     declared: ClassVar[Mapping[str, Option]] = OPTIONS
 
     def __post_init__(self) -> None:
-        for name in _names(cast(Any, type(self))):
-            if name in self.declared:
-                check(name, getattr(self, name), self.declared[name])
+        for name, default in _defaults(cast(Any, type(self))):
+            value = getattr(self, name)
+            if value is not default and name in self.declared:
+                check(name, value, self.declared[name])
 
     @classmethod
     def of(cls, function: str, keywords: Mapping[str, Any]) -> Self:
         """Make options from keywords; raise :class:`TypeError` for an unknown keyword."""
-        require_keywords(function, keywords, _names(cast(Any, cls)))
+        require_keywords(function, keywords, [name for name, _ in _defaults(cast(Any, cls))])
         return cls(**{name: as_python(value) for name, value in keywords.items()})
 
 
 @functools.cache
-def _names(cls: Any) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(cls) if each.init)
+def _defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
+    """Return the names of the options of a class, with their defaults."""
+    return tuple((each.name, each.default) for each in fields(cls) if each.init)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -155,7 +157,10 @@ class ProofOptions(_LimitedOptions):
 
     def of_game(self, cls: Any) -> Self:
         """Return the options with the engine that they mean for a game."""
-        return replace(self, engine=solving_engine(cls, self.engine))
+        engine = solving_engine(cls, self.engine)
+        if engine == self.engine:
+            return self
+        return replace(self, engine=engine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -21,7 +21,7 @@ from cutnode.contract.derived import legal_moves, most_value
 from cutnode.contract.dispatch import defines, game_constant, game_name, is_plain, value_limit
 from cutnode.contract.errors import ContractError, GameError
 from cutnode.contract.messages import contract_violation, too_long
-from cutnode.contract.native import records
+from cutnode.contract.native import plain_view, records
 from cutnode.contract.positions import as_words, coerce
 from cutnode.contract.stop import CALLED, MOVES, NODES, PLIES, RUNNING, TIME, VALUE
 from cutnode.contract.verbs import INFINITE, bounds, moves_again, outcome, play, scout
@@ -63,11 +63,16 @@ def solver_memory(
     memory = Memory(cls, search_dtype(cls), interpreted)
     if tablebase is not None and (tablebase.kind == POINTS or value_limit(cls) == 1):
         tablebase.lend(memory.words)
+    set_plies(memory, cls)
+    return memory
+
+
+def set_plies(memory: Memory, cls: Any) -> None:
+    """Write into a solver's memory what a class of positions declares about plies and its table."""
     memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
     profile = profile_of(cls)
     memory["table_plies"], memory["enhanced_plies"] = profile.solver_plies(cls)
     memory["crowding"] = profile.crowding
-    return memory
 
 
 def solving_kernel(cls: Any, interpreted: bool) -> Callable[..., Any]:
@@ -119,7 +124,8 @@ class ProofTask(KernelLoop):
         self.settings = settings
         cls: Any = type(self.example)
         self.run = solving_kernel(cls, interpreted)
-        self.rows = records(len(positions), result_dtype(cls))
+        self._rows = records(len(positions), result_dtype(cls))
+        self.rows = plain_view(self._rows)
         limit = most_value(self.example)
         self.rows["lower"], self.rows["upper"] = known or (-limit, limit)
         self.rows["guess"] = INFINITE if presearched is None else presearched.guesses
@@ -145,7 +151,7 @@ class ProofTask(KernelLoop):
         Raise :class:`ContractError` if the search meets a position that breaks the contract.
         """
         self.clock.release()
-        self._call(self.rows, self.settings.sharing)
+        self._call(self._rows, self.settings.sharing)
         self._require_sound()
         if self.rivals and self.rows[0]["reason"] == RUNNING:
             for rival in self.rivals:
@@ -160,7 +166,7 @@ class ProofTask(KernelLoop):
         self.search["line_limit"][0] = nodes
         weak, line, cold, _ = self.settings
         memory, table = self.memory.argument, self.table.words
-        self.run(self.example, self.words, self.rows, weak, line, cold, 0, memory, table)
+        self.run(self.example, self.words, self._rows, weak, line, cold, 0, memory, table)
         self._require_sound()
         done = self.search["stop"][0] == RUNNING or nodes >= self.most_nodes
         self.search["node_limit"][0] = self.most_nodes - 1
@@ -182,17 +188,17 @@ class ProofTask(KernelLoop):
         return ProofTask.rate
 
     def _read_counter(self) -> int:
-        self._call(self.rows[:0], SINGLE_THREADED)
+        self._call(self._rows[:0], SINGLE_THREADED)
         return int(self.search["ticks"][0])
 
     def open_table(self) -> None:
         """Prepare the table for several threads, before any of them starts."""
-        self._call(self.rows[:0], PREPARE_TABLE)
+        self._call(self._rows[:0], PREPARE_TABLE)
 
     def enlarge_table(self, entries: int) -> None:
         """Make room for *entries* more entries, before threads continue a search."""
         self.search["node_limit"][0] = entries
-        self._call(self.rows[:0], ENLARGE_TABLE)
+        self._call(self._rows[:0], ENLARGE_TABLE)
         self.search["node_limit"][0] = self.most_nodes - 1
 
     def _call(self, rows: np.ndarray, sharing: int) -> None:
@@ -383,15 +389,10 @@ class Solver:
             finally:
                 self.running = []
             tasks = [task for each in reversed(rounds) for task in each]
-        rows = np.concatenate([task.rows.view(np.ndarray) for task in tasks])
-        # If two tasks have a proof, one may have been stopped before it found its line.
-        row = rows[int(np.lexsort((-rows["length"], rows["upper"] - rows["lower"]))[0])]
-        row["lower"], row["upper"] = rows["lower"].max(), rows["upper"].min()
+        row = tasks[0].rows[0] if len(tasks) == 1 else _joined([task.rows for task in tasks])
         # The node limit of a round need not be the node limit of the search.
-        reasons = {int(reason) for reason in rows["reason"][: len(rounds[-1])]}
+        reasons = {int(task.rows[0]["reason"]) for task in rounds[-1]}
         row["reason"] = CALLED if self.stopped else max(reasons - {NODES}, default=NODES)
-        for name in ("nodes", *TableUse.__slots__):
-            row[name] = rows[name].sum()
         seconds = sum(max(float(task.seconds[0]) for task in each) for each in rounds)
         if presearched is not None:
             row["nodes"] += presearched.nodes[0]
@@ -417,7 +418,7 @@ class Solver:
         threads = 1 if ended else self.threads
         clock, share = Clock(limits.seconds), FIRST_ROUND
         while True:
-            rows = np.concatenate([task.rows.view(np.ndarray) for each in rounds for task in each])
+            rows = np.concatenate([task.rows for each in rounds for task in each])
             known = int(rows["lower"].max()), int(rows["upper"].min())
             left = None if limits.nodes is None else max(1, limits.nodes - int(rows["nodes"].sum()))
             most = left
@@ -456,6 +457,7 @@ class Solver:
         thread: int,
     ) -> ProofTask:
         memory = self.memories[thread]
+        set_plies(memory, type(position))
         return ProofTask(
             [position],
             self.table,
@@ -506,6 +508,17 @@ class Solver:
             upper=upper,
             reason="proven" if answered and result.reason != "interrupted" else result.reason,
         )
+
+
+def _joined(all_rows: Sequence[np.ndarray]) -> Any:
+    """Return what several tasks found about one position, as the row of one."""
+    rows = np.concatenate(all_rows)
+    # If two tasks have a proof, one may have been stopped before it found its line.
+    row = rows[int(np.lexsort((-rows["length"], rows["upper"] - rows["lower"]))[0])]
+    row["lower"], row["upper"] = rows["lower"].max(), rows["upper"].min()
+    for name in ("nodes", *TableUse.__slots__):
+        row[name] = rows[name].sum()
+    return row
 
 
 def with_scores(
@@ -612,7 +625,8 @@ def require_batches(cls: type) -> None:
 
 
 @functools.cache
-def _shared_table() -> Table:
+def shared_table() -> Table:
+    """Return the table of proofs that are given none."""
     return Table(DEFAULT_MEGABYTES)
 
 
@@ -627,7 +641,7 @@ def table_for(table: Table | int | None) -> Iterator[Table]:
         with holding(table) as held:
             yield held
         return
-    table = _shared_table()
+    table = shared_table()
     if not table.in_use.acquire(blocking=False):  # another thread searches, perhaps another game
         table = Table(DEFAULT_MEGABYTES)
         table.in_use.acquire()

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from cutnode.contract.dispatch import defines
 from cutnode.contract.positions import class_of_all
 from cutnode.kernels.solver import SHARED_TABLE, SINGLE_THREADED
@@ -216,7 +214,7 @@ class ProofWorker(LoopWorker):
         self.carry_out(last - first)
 
     def rows(self, part: slice) -> tuple[Any, Any]:
-        rows = self.task.rows.view(np.ndarray)[part]
+        rows = self.task.rows[part]
         seconds = rows["ticks"] * self.task.seconds_per_tick()
         if self.presearched is not None:
             rows = rows.copy()

@@ -58,7 +58,7 @@ def first_proof(kind: str, position: Any, options: ProofOptions, table: Table) -
     The *table* must be empty, and is so afterwards if the proof is still to be made.
     """
     cls = type(position)
-    if options.engine != "alphabeta" or not _may_try(cls) or solver_is_ready(cls):
+    if options.engine != "alphabeta" or solver_is_ready(cls) or not _may_try(cls):
         return None
     stop = _Patience(cls, options.stop, options.seconds)
     solver = GameSolver(cls, table, interpreted=True)
