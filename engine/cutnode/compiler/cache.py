@@ -66,7 +66,7 @@ class KernelCache:
         path = self._path(signature)
         if path is None or not path.exists():
             require_results(self.cls)
-        for callee in self.kernel.callees():
+        for callee in self.kernel.callees(self.cls):
             callee.specialise(self.cls, self.evaluation, self.techniques)
         if path is not None:
             with contextlib.suppress(Exception):

@@ -54,7 +54,7 @@ from cutnode.compiler.diagnosis import diagnose
 from cutnode.compiler.every_game import EveryGame
 from cutnode.compiler.interpreter import Interpretable, interpret
 from cutnode.contract.bits import Bits
-from cutnode.contract.dispatch import is_plain
+from cutnode.contract.dispatch import DERIVED, is_plain
 from cutnode.contract.errors import CutnodeError, require_callable
 from cutnode.contract.native import KernelCompiler, usable_in_compiled_code
 from cutnode.contract.numba_patches import uncoloured
@@ -262,8 +262,8 @@ class Kernel(Interpretable):
         finally:
             self.dispatcher._can_compile = False
 
-    def callees(self) -> list[Kernel]:
-        """Return the kernels that this one calls, directly or through plain functions."""
+    def callees(self, cls: type) -> list[Kernel]:
+        """Return the kernels that this one calls for a class, directly or by other functions."""
         found: list[Kernel] = []
         seen: set[Any] = set()
         waiting = [self.function]
@@ -272,6 +272,8 @@ class Kernel(Interpretable):
             seen.add(function)
             for name in function.__code__.co_names:
                 called = function.__globals__.get(name)
+                if isinstance(called, FunctionType) and called in DERIVED:
+                    called = DERIVED[called](cls)
                 if isinstance(called, Kernel) and called not in (self, *found):
                     found.append(called)
                 elif isinstance(called, FunctionType) and called not in seen:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
+from cutnode.contract.choices import ORDERING
 from cutnode.contract.dispatch import (
     constant_of,
     defines,
@@ -58,6 +59,8 @@ def side(cls: type) -> Callable[..., Any]:
 recurs = constant_of(lambda cls: defines(cls, "reversible"))
 """Whether positions of the game can occur again."""
 
+orders_nothing = constant_of(lambda cls: not any(defines(cls, name) for name in ORDERING))
+"""Whether the game tells no good moves or leaves from others."""
 knows_gains = constant_of(lambda cls: defines(cls, "gain"))
 least_focus = constant_of(lambda cls: game_constant(cls, "FOCUS", 1))
 most_moves = constant_of(lambda cls: game_constant(cls, "MAX_MOVES", 256))

@@ -121,6 +121,8 @@ class Technique:
     about: str
     needs: str = ""
     """A verb or number that the game has to define for the technique to work."""
+    unless: tuple[str, ...] = ()
+    """Verbs that a game must not define for the technique to work."""
     short: str = ""
     """Its usual abbreviation."""
     former: str = ""

@@ -147,6 +147,7 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
         *((f"use_{name}", np.int64) for name in TECHNIQUES),
         *((name, number.dtype) for _, name, number in parameters_of(TECHNIQUES.values())),
         *((name, np.int64) for name in COUNTERS),
+        ("frontier", np.int64),  # the depth of the frontier; 0: none
         ("estimates", np.int64),
         ("repetitions", np.int64),
         ("probcut_level", np.int64),  # number of nested ProbCut searches

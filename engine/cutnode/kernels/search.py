@@ -47,6 +47,7 @@ from cutnode.contract.verbs import (
 )
 from cutnode.kernels.depths import extensions, late_move_reductions
 from cutnode.kernels.evaluation import estimate_at
+from cutnode.kernels.frontier import frontier_score, is_frontier
 from cutnode.kernels.hooks import (
     SEARCH,
     SKIP_REST,
@@ -525,6 +526,8 @@ def search_node(
     # Step 1. At the horizon, estimate, or continue with noisy moves.
     if ply >= search.plies or (depth <= 0 and not search.use_quiescence):
         return leaf_score(position, evaluation, ply, steps, search)
+    if is_frontier(position, depth, ply, search):
+        return frontier_score(position, evaluation, node, search)
     if depth <= 0:
         return horizon_score(position, evaluation, word, node, search, table)
 

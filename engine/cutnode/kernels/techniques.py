@@ -20,6 +20,7 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
+from cutnode.contract.choices import ORDERING
 from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.contract.text import nearest, quoted
 from cutnode.kernels.declarations import Parameter, Technique
@@ -75,6 +76,13 @@ TECHNIQUES = {
             source='R. Hyatt and T. Mann, "A lockless transposition-table implementation for '
             'parallel search" (2002); both bounds in one entry',
             parameters=(depth(1, "at nodes of at least this depth"),),
+        ),
+        Technique(
+            "frontier",
+            True,
+            "search the last plies in the order of the game's rules, without the table",
+            unless=ORDERING,
+            parameters=(depth_limit(2),),
         ),
         Technique("symmetry", True, "share entries between equivalent positions", "canonical"),
         Technique(
@@ -549,6 +557,8 @@ def fits(cls: Any, technique: Technique) -> bool:
 
     needs = technique.needs
     if defines(cls, CHANCE) and technique.name not in WITH_CHANCE:
+        return False
+    if any(defines(cls, verb) for verb in technique.unless):
         return False
     return not needs or defines(cls, needs) or bool(game_constant(cls, needs, 0))
 

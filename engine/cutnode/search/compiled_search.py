@@ -126,6 +126,7 @@ class CompiledSearch:
         for name, value in numbers.items():
             words[name][0] = value
         base, divisor = (numbers[f"late_move_reductions_{name}"] for name in ("base", "divisor"))
+        self.reset_frontier()
         words["lmr_reductions"][:] = reductions(base, divisor)
         # Room for the children of the last ply, which a search may evaluate, for tests that reach
         # beyond it, and for one entry before the root.
@@ -207,6 +208,12 @@ class CompiledSearch:
         for technique in self.outside:
             for name in technique.counters:
                 self.memory[technique.field(name)] = 0
+
+    def reset_frontier(self) -> None:
+        """Set the frontier to where a search begins with it."""
+        # Techniques from outside the engine have hooks that every node calls.
+        used = "frontier" in self.techniques and not self.outside
+        self.memory["frontier"] = self.memory["frontier_depth"] if used else 0
 
     def unlearn(self) -> None:
         """Forget what earlier searches learned about moves; the table keeps its entries."""

@@ -41,6 +41,15 @@ from cutnode.search.compiled_search import CompiledSearch
 from cutnode.search.helper_threads import HelperThreads
 from cutnode.search.results import Iteration, Line, SearchResult, Statistics
 
+LEAST_ABOVE = 100
+"""The probes of an iteration after which the frontier may move."""
+
+LEAST_BELOW, MOST_BELOW = 40, 250
+"""The nodes below the frontier, for each one above, between which it stays where it is."""
+
+MOST_FRONTIER = 6
+"""The greatest depth of the frontier."""
+
 
 class LimitedCalls:
     """The kernel calls of one search, with its limits and the reason why it ended."""
@@ -59,6 +68,7 @@ class LimitedCalls:
         self.words = search.words
         search.claim_table()
         search.count_from_zero()
+        search.reset_frontier()
         search.memory.fill("excluded_move", NO_MOVE)
         for name in ("stop", "root_excluded", "probcut_level", "shared"):
             self.words[name][0] = 0
@@ -307,6 +317,7 @@ class Deepening(LimitedCalls):
         choices = len(self.moves()) if self.lines > 1 else 1
         score = self._score_by_null_windows if self.search.driver == "mtdf" else self._score
         best: float = -INFINITE
+        before = self._work()
         self.interim = None
         for number in range(min(self.lines, choices) or 1):
             if excluded:
@@ -323,10 +334,31 @@ class Deepening(LimitedCalls):
                 break  # chance decides
             found.append(Line(line[0], value, line))
             excluded.append(line[0])
+        if self.words["frontier"][0]:
+            self._move_frontier(*before)
         found.sort(key=lambda line: -line.value)
         self.iterations.append(self._iteration(depth, best, tuple(found), proven))
         self.interim = None
         return True
+
+    def _work(self) -> tuple[int, int]:
+        """Return the nodes of this thread, and how often they looked positions up."""
+        return int(self.words["nodes"][0]), int(self.words["probes"][0])
+
+    def _move_frontier(self, nodes: int, probes: int) -> None:
+        """Move the frontier by a ply if one of its two sides took most of the time since a count.
+
+        A node above it takes the time of about eight below.
+        """
+        words = self.words
+        below, above = int(words["nodes"][0]) - nodes, int(words["probes"][0]) - probes
+        if above < LEAST_ABOVE:
+            return
+        depth = int(words["frontier"][0])
+        if below < above * LEAST_BELOW:
+            words["frontier"][0] = min(depth + 1, MOST_FRONTIER)
+        elif below > above * MOST_BELOW:
+            words["frontier"][0] = max(depth - 1, 1)
 
     def _iteration(
         self, depth: int, value: float, lines: tuple[Line, ...], proven: bool, bound: int = 0
