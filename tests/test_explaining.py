@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import threading
 from functools import cache
@@ -14,9 +15,11 @@ from toys import pig
 
 from benchmarks.studies.explanations import Claims, random_boards
 from cutnode import Board, CutnodeError, GameError, PositionError, explain, load_game
+from cutnode.contract.dispatch import game_constant
 from cutnode.explaining import phrases
 from cutnode.explaining.changes import changes_of
-from cutnode.explaining.judging import GRADES, Judge, win_chance
+from cutnode.explaining.judging import GRADES, Judge
+from cutnode.explaining.points import spreads, win_chance
 
 BACK_RANK = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
 SCHOLAR = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 4 4"
@@ -138,6 +141,9 @@ def test_changes_in_words():
 def test_grades_and_chances():
     assert win_chance(type(Board("chess").position), 0) == 0.5
     assert 0.6 < win_chance(type(Board("chess").position), 200) < 0.8
+    for game, spread in spreads().items():
+        scale = spread * game_constant(cls := type(Board(game).position), "UNIT", 100)
+        assert win_chance(cls, scale) == pytest.approx(1 / (1 + math.exp(-1)))
     judgement = explained("connect4:5x4", "33").judgement
     assert {judgement.grade(move) for move in range(5)} <= {*GRADES}
     assert judgement.grade(99) == ""

@@ -16,8 +16,9 @@ from cutnode import CutnodeError
 from cutnode.cli.exit_codes import BAD_INPUT, INTERRUPTED
 from cutnode.explaining import reviewing
 from cutnode.explaining.annotated import annotated
-from cutnode.explaining.judging import Judge, points_of
+from cutnode.explaining.judging import Judge
 from cutnode.explaining.pages import page
+from cutnode.explaining.points import points_of
 from cutnode.explaining.reviewing import accuracy_of, game_accuracy, volatilities
 from cutnode.playing.records import parse_list
 

@@ -26,6 +26,7 @@ from websockets.sync.client import ClientConnection, connect
 from cutnode import analyse, load_game, perft, search, solve
 from cutnode.cli.serve import serve
 from cutnode.compiler.progress import Progress
+from cutnode.explaining.points import win_chance
 from cutnode.service import games, pool, records
 from cutnode.service.failures import Failure
 from cutnode.service.listening import address, listen
@@ -375,7 +376,10 @@ def test_answers_are_those_of_the_functions(client: httpx.Client) -> None:
     found = client.post("/games/connect4/search", json=asked).json()
     result = search(position, depth=6, lines=2, exact=True)
     facts = {"verdict": None, "distance": None}
-    assert found["lines"] == [line | facts for line in result.to_dict()["lines"]]
+    assert found["lines"] == [
+        line | facts | {"points": win_chance(type(position), line["value"])}
+        for line in result.to_dict()["lines"]
+    ]
     assert (found["reason"], found["limits"]["depth"]) == ("depth limit", 6)
 
     asked = {"position": "1425", "engine": "mcts", "playouts": 50}

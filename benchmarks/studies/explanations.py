@@ -26,7 +26,8 @@ from cutnode import Board, CutnodeError, legal_moves, load_game, prove_win, solv
 from cutnode.contract.dispatch import defines
 from cutnode.contract.verbs import moves_again, outcome, play
 from cutnode.explaining.explanations import WRONG, Explanation, explain
-from cutnode.explaining.judging import Judge, JudgedMove, points_of
+from cutnode.explaining.judging import Judge, JudgedMove
+from cutnode.explaining.points import points_of
 from cutnode.search.loops import has_loops
 from cutnode.search.record import Record, is_over
 

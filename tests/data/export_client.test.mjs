@@ -84,7 +84,8 @@ test("the values of all moves agree with the value of the position", async () =>
   const found = await client.search(GAME, { depth: 40, lines: 20 });
   assert.equal(found.reason, "proven");
   assert.equal(found.lines.length, Object.keys(solved.scores).length);
-  for (const { move, value, verdict } of found.lines) {
+  for (const { move, value, verdict, points } of found.lines) {
+    assert.equal(points, (1 + Math.sign(value)) / 2);
     assert.equal(Math.sign(value), Math.sign(solved.scores[move]));
     assert.equal(verdict, value > 0 ? "win" : value < 0 ? "loss" : "draw");
   }

@@ -26,7 +26,8 @@ from cutnode.contract.notebook import InNotebooks
 from cutnode.contract.verbs import check, moves_again, play, skip
 from cutnode.explaining import phrases
 from cutnode.explaining.changes import Changes, changes_of
-from cutnode.explaining.judging import LIMITS, Budget, Judge, JudgedMove, Judgement, points_of
+from cutnode.explaining.judging import LIMITS, Budget, Judge, JudgedMove, Judgement
+from cutnode.explaining.points import points_of
 from cutnode.kernels.parameters import MOST_MOVES
 from cutnode.search.board import given_history, given_position
 from cutnode.search.options import ProofOptions

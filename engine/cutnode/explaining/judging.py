@@ -8,25 +8,21 @@ search for forced wins, which prunes nothing.  So what is called proven rests on
 
 from __future__ import annotations
 
-import functools
-import json
-import math
 import os
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from cutnode.contract.choices import TREE_MEMORY
 from cutnode.contract.derived import legal_moves
-from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
+from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import GameError
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import chance, moves_again, outcome, play
+from cutnode.explaining.points import points_of, win_chance
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.parameters import MOST_MOVES
-from cutnode.kernels.playouts import ESTIMATE_UNIT
 from cutnode.kernels.scores import is_decisive, win_distance
 from cutnode.runtime.running import is_stopped
 from cutnode.search.board import class_of
@@ -67,37 +63,6 @@ GRADES = ("best", "good", "inaccuracy", "mistake", "missed win", "blunder")
 LIMITS = ((0.15, "blunder"), (0.10, "mistake"), (0.05, "inaccuracy"))
 """The expected points from which an estimated loss is one of these.  Lichess uses the same limits,
 written as differences of winning chances from -1 to 1 (0.3, 0.2, 0.1)."""
-
-
-@functools.cache
-def spreads() -> dict[str, float]:
-    """Return the spreads of the estimates of games, by name.
-
-    A spread is the number of units by which one side is ahead when its odds to win are e to 1,
-    fitted to games of the engine against itself (``benchmarks/studies/spreads.py``).
-    """
-    found: dict[str, float] = json.loads(Path(__file__).with_name("spreads.json").read_bytes())
-    return found
-
-
-def win_chance(cls: Any, score: float) -> float:
-    """Return the expected points of the mover, 0 to 1, by an estimate on the game's scale.
-
-    It is the logistic function of the score in units of ``UNIT`` times the game's spread (see
-    :func:`spreads`), which is 1 for a game without one; ``UNIT`` is 100 in a ``DECISIVE`` game
-    that declares none.  In other games without a ``UNIT`` it is the share of the way from
-    ``-VALUE_LIMIT`` to ``VALUE_LIMIT``.
-    """
-    unit = game_constant(cls, "UNIT", ESTIMATE_UNIT if is_decisive(cls) else 0)
-    if not unit:
-        return max(0.0, min(1.0, 0.5 + score / value_limit(cls) / 2))
-    units = score / (unit * spreads().get(game_name(cls).partition(":")[0], 1.0))
-    return 1 / (1 + math.exp(-max(-700.0, min(units, 700.0))))
-
-
-def points_of(value: float) -> float:
-    """Return the points of a proven value: 1 for a win, 0.5 for a draw, 0 for a loss."""
-    return 0.5 + 0.5 * ((value > 0) - (value < 0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from cutnode.contract.loading import Game
 from cutnode.contract.messages import chance_text, move_text
 from cutnode.contract.positions import coerce, words_each
 from cutnode.contract.verbs import chance
+from cutnode.explaining.points import odds_scale
 from cutnode.kernels.scores import is_decisive
 from cutnode.playing.board_layout import board_layout
 from cutnode.playing.levels import LEVELS
@@ -124,6 +125,7 @@ def about(game: Game, parts: list[str], texts: Texts) -> str:
         "decisive": is_decisive(cls),
         "valueLimit": value_limit(cls),
         "unit": game_constant(cls, "UNIT", 0) or None,
+        "oddsScale": odds_scale(cls),
         "repetitions": game_constant(cls, "REPETITIONS", 2) if defines(cls, "reversible") else None,
         "chance": defines(cls, "chance"),
         "turns": defines(cls, "turn"),

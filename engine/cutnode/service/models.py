@@ -339,6 +339,7 @@ class LineView(BaseModel):
     value: int | float
     verdict: Verdict | None = Field(description="Result for the mover; null for an estimate.")
     distance: Count | None = Field(description="Plies to the end of the game, where known.")
+    points: float = Field(description="Expected points of the mover, from 0 to 1.")
     pv: list[str]
 
 

@@ -21,6 +21,7 @@ from cutnode.contract.notation import notation_of
 from cutnode.contract.notes import notes_to
 from cutnode.explaining.explanations import explain
 from cutnode.explaining.judging import PROVER_TABLE, Judge
+from cutnode.explaining.points import points_of, win_chance
 from cutnode.explaining.reviewing import EXPLAINED, TURNING_POINTS, review
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.evaluation import evaluation_of
@@ -510,10 +511,11 @@ def _iterated(position: Any, iteration: Iteration) -> DepthDone:
 def _line(position: Any, line: Line, proven: bool) -> LineView:
     """Describe a line of a search; *proven* says whether the best line's score is proven."""
     texts = line_text(position, line.pv)
-    verdict, distance = None, None
+    verdict, distance, points = None, None, win_chance(type(position), line.value)
     foreseen = win_distance(line.value) if is_decisive(type(position)) else None
     if foreseen is not None or (proven and not isinstance(line.value, float)):
         verdict = "win" if line.value > 0 else "loss" if line.value < 0 else "draw"
+        points = points_of(line.value)
     if foreseen is not None and foreseen < FAR and foreseen == int(foreseen):
         distance = int(foreseen)
     return LineView(
@@ -521,5 +523,6 @@ def _line(position: Any, line: Line, proven: bool) -> LineView:
         value=line.value,
         verdict=verdict,  # type: ignore[arg-type]
         distance=distance,
+        points=points,
         pv=texts,
     )

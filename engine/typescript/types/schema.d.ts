@@ -950,6 +950,11 @@ export interface components {
              * @description Plies to the end of the game, where known.
              */
             distance: number | null;
+            /**
+             * Points
+             * @description Expected points of the mover, from 0 to 1.
+             */
+            points: number;
             /** Pv */
             pv: string[];
         };

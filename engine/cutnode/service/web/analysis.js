@@ -10,8 +10,8 @@ const SESSION = Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.
 /**
  * Analyses positions, one at a time.  `known.get(position)` holds the results so far:
  * `{engine, scores, best, phase, depth, nodes, seconds, lower, upper, why, done}`, where `scores`
- * maps each move to `{move, value, verdict, distance, pv}`, and `best` is the set of best moves,
- * empty if all moves are equal.
+ * maps each move to `{move, value, verdict, distance, points, pv}`, with `points` where `verdict` is
+ * null, and `best` is the set of best moves, empty if all moves are equal.
  * Dispatches a "change" event on each update.
  */
 export class Analysis extends EventTarget {

@@ -24,10 +24,8 @@ export function short(count) {
  * Return the meaning of a score: its `kind`, a `label` that fits a cell, `words`, and the mover's
  * `share` of the game, from -1 (lost) to 1 (won).
  */
-export function judged({ value, verdict, distance }, game) {
-  const scale = game.unit ?? (game.limit < 32000 ? game.limit / 3 : 100);
-  const certain = verdict !== null && game.decisive;
-  const share = certain ? Math.sign(RANKS[verdict] - 1) : Math.tanh(value / (2 * scale));
+export function judged({ value, verdict, distance, points }, game) {
+  const share = verdict === null ? 2 * points - 1 : RANKS[verdict] - 1;
   const kind = verdict ?? (share > EVEN ? "better" : share < -EVEN ? "worse" : "even");
   const number = signed(game.decisive && verdict === null ? value / (game.unit ?? 1) : value);
   const plies = distance === 1 ? "1 ply" : `${distance} plies`;

@@ -277,7 +277,16 @@ class Job {
     const certain = foreseen !== null || (proven && !chance);
     const verdict = certain ? ["loss", "draw", "win"][Math.sign(value) + 1] : null;
     const counted = foreseen !== null && foreseen < FAR && Number.isInteger(foreseen);
-    return { move: pv[0], value, verdict, distance: counted ? foreseen : null, pv };
+    const distance = counted ? foreseen : null;
+    return { move: pv[0], value, verdict, distance, points: this.#points(value, certain), pv };
+  }
+
+  /** The expected points of the mover, from 0 to 1: see `cutnode/explaining/points.py`. */
+  #points(value, certain) {
+    const { oddsScale: scale, valueLimit } = this.about;
+    if (certain) return (1 + Math.sign(value)) / 2;
+    if (scale === null) return Math.max(0, Math.min(1, 0.5 + value / valueLimit / 2));
+    return 1 / (1 + Math.exp(-value / scale));
   }
 
   /** Return a line in the notation of the game. */

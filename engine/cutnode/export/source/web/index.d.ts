@@ -170,6 +170,8 @@ export interface LineView {
   verdict: "win" | "draw" | "loss" | null;
   /** The plies to the end of the game, where known. */
   distance: number | null;
+  /** The expected points of the mover, from 0 to 1. */
+  points: number;
   pv: string[];
 }
 
