@@ -529,6 +529,12 @@ def describe(position: Stones, value: int) -> str:
     return f"{name} wins in {own_moves} move{'s' * (own_moves != 1)}, with stone {before + 1}"
 
 
+def winning_line(position: Stones) -> set[int]:
+    winner = 2 - popcount(position.mine | position.theirs) % 2
+    cells = {n for n in range(position.AREA) if cell(position, n) == winner}
+    return position.CELLS.runs(cells, 4)
+
+
 def from_cells(contents: list[int], mover: str, start: Stones) -> Stones:
     mine = theirs = 0
     for column in range(start.WIDTH):

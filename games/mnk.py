@@ -486,6 +486,12 @@ def move_text(position: Any, move: int) -> str:
     return f"{COLUMNS[move % position.WIDTH]}{position.HEIGHT - move // position.WIDTH}"
 
 
+def winning_line(position: Any) -> set[int]:
+    stones = board(position, 1)
+    cells = {n for n in range(position.AREA) if stones >> n & 1}
+    return position.CELLS.runs(cells, position.LENGTH)
+
+
 def from_cells(contents: list[int], mover: str, start: Any) -> Any:
     mine, theirs, more = stones_of(contents, range(start.AREA))
     if has_line(start, mine):

@@ -431,6 +431,16 @@ def move_text(position: Position, move: int) -> str:
     return f"{move // 4 % 4 + 1}{move // 16 + 1}{move % 4 + 1}"
 
 
+def winning_line(position: Position) -> set[int]:
+    found: set[int] = set()
+    for step, firsts in zip(DISTANCES, STARTS, strict=False):
+        for first in range(64):
+            line = range(first, first + 4 * step, step)
+            if int(firsts) >> first & 1 and all(position.theirs >> n & 1 for n in line):
+                found.update(line)
+    return found
+
+
 def from_cells(contents: list[int], mover: str, start: Position) -> Position:
     mine, theirs, more = stones_of(contents, range(64))
     if has_line(Bits(mine)):

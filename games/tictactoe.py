@@ -103,6 +103,10 @@ def evaluate(position):
 # Text
 
 
+def winning_line(position: Position) -> set[int]:
+    return CELLS.runs({n for n in range(9) if position.theirs >> n & 1}, 3)
+
+
 def from_cells(contents: list[int], mover: str, start: Position) -> Position:
     first, second = (Bits(sum(1 << n for n, c in enumerate(contents) if c == m)) for m in (1, 2))
     more = popcount(first) - popcount(second)

@@ -375,6 +375,13 @@ def move_text(position: Any, move: int) -> str:
     return f"{COLUMNS[column]}{row + 1}"
 
 
+def winning_line(position: Any) -> set[int]:
+    """Return a shortest chain that joins all sides."""
+    stones = board(position, 1)
+    cells = {n for n, bit in enumerate(position.BITS) if stones >> int(bit) & 1}
+    return position.CELLS.chain(cells, [edge for _, edge in position.CELLS.edges])
+
+
 def from_cells(contents: list[int], mover: str, start: Any) -> Any:
     mine, theirs, more = stones_of(contents, start.BITS)
     if joins_sides(start, mine):

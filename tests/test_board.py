@@ -157,6 +157,7 @@ def test_tictactoe_is_played_to_its_end_and_kept(page: Page, service: str) -> No
     expect(page.locator("#verdict")).to_contain_text("win in 1 ply")
     play(page, 2)
     status(page, r"first player \(x\) wins")
+    expect(page.locator("#board .frame.won")).to_have_count(3)
     page.click("#whole")
     expect(page.locator("#graph .dot")).to_have_count(6)
     expect(page.locator("#whole")).to_have_text("Analyse whole game")

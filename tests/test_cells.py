@@ -95,6 +95,43 @@ def test_glyphs_of_nothing_are_refused():
         Grid(1, 2, glyphs={"X": "●"})
 
 
+def test_runs_and_chains_of_cells():
+    cells = Grid(3, 4)
+    assert cells.runs({0, 1, 2, 4, 8, 3}, 3) == {0, 1, 2, 3, 4, 8}
+    assert cells.runs({1, 6, 11, 4, 7}, 3) == {1, 6, 11}  # no line wraps into the next row
+    assert cells.runs({3, 6, 9}, 3) == {3, 6, 9}
+    assert cells.runs(set(range(12)), 5) == set()
+    assert Grid(4, 1).runs({0, 1, 2}, 3) == {0, 1, 2}
+    assert Grid(2, 1).runs({1}, 1) == {1}
+    rhombus = Hexagons((3, 3, 3))
+    top, bottom = range(3), range(6, 9)
+    assert rhombus.chain({0, 3, 6, 1, 4, 5, 8}, [top, bottom]) in ({0, 3, 6}, {1, 3, 6})
+    assert rhombus.chain({0, 4, 8, 2}, [top, bottom]) == set()
+    triangle = Hexagons((1, 2, 3))
+    sides = [(0, 1, 3), (0, 2, 5), (3, 4, 5)]
+    assert triangle.chain({1, 2, 4, 5}, sides) in ({1, 4, 5}, {1, 2, 4}, {2, 4, 1}, {1, 2, 5})
+    assert len(triangle.chain(set(range(6)), sides)) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "moves", "line"),
+    [
+        ("tictactoe", "1 4 2 5 3", {0, 1, 2}),
+        ("connect4:5x4", "1 2 1 2 1 2 1", {0, 5, 10, 15}),
+        ("mnk:5x5x3", "a1 a2 b1 b2 c1", {20, 21, 22}),
+        ("qubic", "111 112 222 113 333 121 444", {0, 21, 42, 63}),
+        ("hex:3", "b2 a1 b1 c3 a3", {1, 4, 6}),
+        ("y:3", "a1 b2 a2 b3 a3", {0, 1, 3}),
+        ("tictactoe", "1 4 2 5", set()),
+    ],
+)
+def test_winning_lines(name, moves, line):
+    game = load_game(name)
+    position = game.parse(moves)
+    assert set(game.notation.winning_line(position)) == line
+    assert game.notation.draw(position, colours=True).count(";7m") == len(line)
+
+
 def test_columns_of_a_rhombus_are_named_below_its_last_row():
     cells = Hexagons((2, 2), row_names="12", column_names="ab")
     assert cells.draw([0] * 4).splitlines() == ["1 . .", "2  . .", "   a b"]

@@ -264,6 +264,9 @@ domineering_outcome = toys_domineering.outcome
         ("random_result", "further from 0", {"random_result": lambda p, word: 40000}),
         ("canonical", "has the same key", {"canonical": lambda p: (p.mine | p.theirs, 0)}),
         ("describe", "gives None", {"describe": lambda p, value: None}),
+        ("winning_line", "not all cells of the winner", {"winning_line": lambda p: range(9)}),
+        ("winning_line", "not different cells", {"winning_line": lambda p: [0, 0, 1]}),
+        ("winning_line", "raises TypeError", {"winning_line": lambda p: None}),
         (
             "position_text",
             "is not one line",

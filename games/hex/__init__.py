@@ -329,6 +329,15 @@ def move_text(position: Any, move: int) -> str:
     return f"{COLUMNS[move % position.WIDTH]}{move // position.WIDTH + 1}"
 
 
+def winning_line(position: Any) -> set[int]:
+    """Return a shortest chain of the player who connected the edges."""
+    winner = 0 if position.second_moves else 1
+    stones = board(position, winner)
+    cells = {n for n in range(position.AREA) if stones >> n & 1}
+    edges = [edge for owner, edge in position.CELLS.edges if owner == winner]
+    return position.CELLS.chain(cells, edges)
+
+
 def from_cells(contents: list[int], mover: str, start: Any) -> Any:
     first, second = (sum(1 << n for n, c in enumerate(contents) if c == m) for m in (1, 2))
     top = chain(start, first & start.TOP_ROW, first)

@@ -125,6 +125,10 @@ class Sample:
         """Return the positions whose value is known."""
         return list(self.values)
 
+    def ends(self) -> list[Any]:
+        """Return the last positions of the random games."""
+        return [line.positions[-1] for line in self.lines]
+
     def small_trees(self) -> list[Any]:
         """Return endings with small game trees, counting a position each time minimax meets it."""
         if self.path_dependent:

@@ -10,8 +10,8 @@ from cutnode.conformance.findings import raised, raising_verb
 from cutnode.conformance.sample import Properties, Sample
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.errors import CutnodeError, PositionError
-from cutnode.contract.notation import fields_text
-from cutnode.contract.verbs import chance, key
+from cutnode.contract.notation import board_of, contents_of, fields_text
+from cutnode.contract.verbs import chance, key, outcome
 
 TEXTS = Properties()
 
@@ -75,6 +75,23 @@ def other_texts_are_legal_moves_or_errors(position: Any, sample: Sample) -> Iter
             move = sample.game.notation.parse_move(position, text)
             if move not in allowed:
                 yield f"reads {text!r} as {move}, which is not legal"
+
+
+@TEXTS.about("winning_line", Sample.ends)
+def winning_lines_are_cells_of_the_winner(position: Any, sample: Sample) -> Iterator[str]:
+    board, notation = board_of(type(position)), sample.game.notation
+    cells = notation.winning_line(position)
+    if not cells or board is None:
+        return
+    if len(set(cells)) < len(cells) or not 0 <= cells[0] <= cells[-1] < len(board.places):
+        yield f"gives {cells}, not different cells from 0 to {len(board.places) - 1}"
+        return
+    line = next(line for line in sample.lines if line.positions[-1] == position)
+    first = notation.player(line.positions[0]) or 0
+    winner = first ^ line.sides[-1] ^ (outcome(position)[1] < 0)
+    contents = contents_of(position)
+    if not all(contents[c] and board.owners[contents[c]] in (winner, None) for c in cells):
+        yield f"gives {cells}, which are not all cells of the winner"
 
 
 @TEXTS.about("describe", Sample.endings)

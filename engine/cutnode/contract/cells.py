@@ -23,6 +23,12 @@ players, and the game's ``mover(position)`` returns one of these names, which is
 board (by default ``turn`` says whose turn it is).  ``caption(position)`` returns a text below the
 drawing, for a game whose cells do not show everything.
 
+Boards and drawings highlight how a game was won if the game says so.  ``Grid.runs`` finds rows of
+stones, and ``Hexagons.chain`` a chain between edges::
+
+    def winning_line(position):
+        return CELLS.runs({n for n in range(9) if position.theirs >> n & 1}, 3)
+
 A symbol may have a glyph, for screens that can show it: ``glyphs={"x": "●", "o": "○"}``.
 
 Symbols can be longer than a letter, such as the numbers of :func:`counts`; a text then has blanks
@@ -33,7 +39,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict, Unpack
 
@@ -47,6 +53,9 @@ COLOURS = ("2", "1;31", "1;34", "1;33", "1;32", "1;35", "1;36")
 """The ANSI styles in which a terminal shows contents; the first, for empty cells, is faint."""
 
 MARKS = {".": "empty", "x": "first player", "o": "second player"}
+
+_AROUND = ((1, 0), (-1, 0), (0.5, 1), (-0.5, 1), (0.5, -1), (-0.5, -1))
+"""The steps from a hexagon to its neighbours."""
 
 STONES = {".": "·", "x": "●", "o": "○"}
 """Glyphs of games that are played with stones of two colours."""
@@ -266,6 +275,18 @@ class Grid(Cells):
     def places(self) -> tuple[Place, ...]:
         return tuple((float(x), float(y)) for y in range(self.height) for x in range(self.width))
 
+    def runs(self, cells: Collection[int], length: int) -> set[int]:
+        """Return the *cells* in unbroken rows, columns or diagonals of *length* or more."""
+        found = set()
+        for cell in cells:
+            column = cell % self.width
+            for right, down in ((1, 0), (0, 1), (1, 1), (-1, 1)):
+                far = column + right * (length - 1)
+                line = [cell + (right + down * self.width) * n for n in range(length)]
+                if 0 <= far < self.width and all(each in cells for each in line):
+                    found.update(line)
+        return found
+
 
 @dataclass(frozen=True)
 class Hexagons(Cells):
@@ -287,6 +308,29 @@ class Hexagons(Cells):
             left += 0 if y == 0 else -0.5 if length > above else 0.5
             found += [(left + x, float(y)) for x in range(length)]
         return tuple(found)
+
+    def chain(self, cells: Collection[int], edges: Iterable[Sequence[int]]) -> set[int]:
+        """Return a shortest chain of *cells* that touches two or three *edges*; empty without one.
+
+        It is the union of shortest paths from the edges to a cell where they meet.
+        """
+        places = self.places
+        numbers = {place: cell for cell, place in enumerate(places)}
+        ways: list[dict[int, list[int]]] = []
+        for edge in edges:
+            paths = {cell: [cell] for cell in edge if cell in cells}
+            queue = [*paths]
+            for cell in queue:
+                x, y = places[cell]
+                for right, down in _AROUND:
+                    other = numbers.get((x + right, y + down), -1)
+                    if other in cells and other not in paths:
+                        paths[other] = [*paths[cell], other]
+                        queue.append(other)
+            ways.append(paths)
+        met = set.intersection(*map(set, ways))
+        chains = ({cell for paths in ways for cell in paths[meeting]} for meeting in met)
+        return min(chains, key=len, default=set())
 
 
 @dataclass(frozen=True)

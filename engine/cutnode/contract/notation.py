@@ -39,6 +39,7 @@ FOR_PEOPLE = {
     "parse_record": ("text",),
     "from_cells": ("contents", "mover", "start"),
     "describe": ("position", "value"),
+    "winning_line": ("position",),
 }
 """The functions that a game may define in plain Python, with their parameters."""
 
@@ -130,6 +131,8 @@ class Notation:
         cells = board_of(type(position))
         if cells is None:
             return fields_text(position, "\n")
+        if look.get("colours", False):
+            look["marked"] = {*look.get("marked", ()), *self.winning_line(position)}
         return cells.draw(contents_of(position), self.caption(position), **look)
 
     def caption(self, position: Any) -> str:
@@ -139,6 +142,17 @@ class Notation:
         cells = board_of(type(position))
         mover = self.mover(position) if cells and cells.players else ""
         return f"{mover} to move" if mover else ""
+
+    def winning_line(self, position: Any) -> list[int]:
+        """Return the cells that won the game, such as a row of stones.
+
+        They are empty unless a player has won, the game has a board, and defines ``winning_line``.
+        """
+        own = self._own("winning_line")
+        over, value = outcome(position)
+        if own is None or not over or value == 0 or board_of(type(position)) is None:
+            return []
+        return sorted(map(int, own(position)))
 
     def parse_position(self, text: str, variant: str = "") -> Any:
         """Read a position; :class:`PositionError` says what is wrong with the text.

@@ -80,6 +80,10 @@ sums        ``parts part swapped part_key asymmetry``: positions that fall apart
 ``CELLS``, ``from_cells(contents, mover, start)``, ``mover(position)``, ``caption(position)``
     The board, from which the engine derives drawings and texts of positions:
     :mod:`cutnode.contract.cells`.
+``winning_line(position)``
+    The cells that won the game, such as a row or a chain of stones; by default none.  Called where
+    a player has won.  Boards in the browser, and drawings in a terminal with colours, highlight
+    them.
 ``position_text(position)`` and ``parse_position(text, variant="")``
     A position as one line of text, and back; by default the board, or the fields by name.  The
     default also reads the moves played from the start (``MOVE_PATTERN``, a regular expression,

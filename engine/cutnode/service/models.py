@@ -568,6 +568,9 @@ class PositionView(Answer):
     over: bool
     value: int | float | None = Field(description="Result for the mover, if the game is over.")
     meaning: str = Field(description="Result in words, if the game is over.")
+    winning_line: list[int] = Field(
+        description="Cells that won the game, such as a row of stones; empty if none are known."
+    )
     moves: list[MoveView]
     chance: list[OutcomeView]
 

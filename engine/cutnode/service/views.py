@@ -176,6 +176,7 @@ def view(name: str, position: Any, notes: list[str]) -> PositionView:
         over=over,
         value=(value if ended else 0) if over else None,
         meaning=(description(position, value) or "") if ended else "",
+        winning_line=notation_of(cls).winning_line(position),
         moves=[_move(position, cells, move) for move in moves],
         chance=[_outcome(position, event) for event in range(events)],
     )

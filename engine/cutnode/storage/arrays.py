@@ -172,6 +172,10 @@ REWORDED = {
     "3c3ae6653017484f689778e1959ea783": "5c8306167088fb55b5080572a7e62d92",  # chess
     "bf37f870b77b524b4f91efb83a3b564f": "30f92755258e248e93aff248dff56100",  # chess
     "274bce6c723a60469424dbe85399568d": "7b5e7204c1b89ad3dda9f2807ec531b7",  # chess
+    "2857edc2695a371ce65180815acf6756": "e542ddbfc87758107c23172a07810444",  # connect4
+    "4f1856cc4b70e723bcc963e4aa049c22": "bc2b5341b0b2ceacfc81f1f0d30d44a4",  # connect4
+    "ebfff2d8840675b51de051ade7bf11df": "3d6033cb9459d97ea612b7fe9b506e2b",  # connect4
+    "60bba6735d9f24b41dcd9c1f7350965d": "6726a75c137c099adeec8b4643ee0aae",  # connect4
     "b7ef47ac1f0d6a07c8b6f422ec1474b4": "412246a27e5340420a00cbd79822e870",  # dobutsu
     "9f1bdaf650f7f00b6b18e980d4a41297": "fd1171f883a336051f253d9b5cb4ea2e",  # dobutsu
     "0dff9ba89935385aa7653fe33e2130e9": "5f3cbb8417ee37add0d85112d2ddbc15",  # dobutsu
@@ -180,16 +184,19 @@ REWORDED = {
     "02fe668b32502c16460e880a8a7df461": "62a3600a573eec1df27b798599e0229c",  # domineering
     "8e5eb721dc818fb97114f3fabb7e27f9": "f240f2f9060f36204a0302b0d40a79c6",  # draughts
     "c1f6c80cb14bc846828ea5f7a00fdc72": "ab4056e2d007de2bf1c8911a3b83aafa",  # draughts
-    "cdd571dbffe34a45af5f13340179ca54": "7e5a98508f12da7e2bd93a77a9de42df",  # hex
+    "dd7e0742b7c01198d8785791aaa6fe49": "7e5a98508f12da7e2bd93a77a9de42df",  # hex
     "23629412a192ca010ef4d09601658b61": "75b072b91447990096911fc94165061d",  # hex
+    "70cfc9319b6348b507224cccb884eefc": "627d32c4cff42c4b5e4bb4203e1c1843",  # hex
     "8b3b683bc253cab28ba0644e5ed20377": "7e34a92bd793ab68edff22cbd1256dcc",  # kalah
     "4ed2df2bec7ade45120642b4167d1ee6": "017f68d249d3a9d9ea148a59302d27ca",  # kalah
     "74f23d88d019382a66b69ac95f9d30e9": "ad9e38c95676f7293f77b904eb43b35d",  # kalah
     "757bf1faf3b581188332faffb0d7d03c": "db2a55922beba1d16f5f2bf24eab91f6",  # kalah
-    "358ee5ca9ac4da4a1f26a2e50d6c2938": "e8587730253e60b14ddbbc16c304fae3",  # mnk
+    "f5f35532b925537b271ef2499288dc4c": "e8587730253e60b14ddbbc16c304fae3",  # mnk
     "0d7d2788614723962aebb8dee96060f0": "979a08c16dd8a154fa7e94cd12b8296d",  # mnk
-    "d85a394d7b146488733f4d79c5f71991": "b1b40443eff30de71dc59b3e8f7e69ce",  # mnk
+    "1da5477464bd09a49e9fffbfbc406c7b": "b1b40443eff30de71dc59b3e8f7e69ce",  # mnk
     "72da006f9c5067973fef8e870617555e": "934c3884bdce7fec0dfb2bd856d81249",  # mnk
+    "acef2a53e48ffd4c29ac97e3ec9e546e": "5a5ca5dfe6da2ea8bd9c30b18f3bd70f",  # mnk
+    "de77c831f5bc945c8377ebed3f1690ee": "f946e5e979b7c2ce51ec42271d2a8b68",  # mnk
     "32b00b79668d92c08cb4a73c6b330dfe": "3715604c5527341d54f9125122421682",  # morris
     "69a04a72f8ff945ada2e77cdcc0fbb39": "d44ef128afe6e1a94d320e010a11b58e",  # morris
     "b1528b2a0e4cbbe55267651c35506c15": "d6be4d2b6d5f1c4bdd001cbffbd46dec",  # morris
@@ -206,26 +213,34 @@ REWORDED = {
     "2f74f6f3651280bb0379384c73d5c6d5": "91b6b2a4003707f806b557b0d0e7ad86",  # oware
     "790e42ce8b63a11a0085708bc542bf88": "c0fc10ea5571feb901b730110fef386a",  # oware
     "16ee88ceeca26531f1d3b1c6529ba6ad": "7d6c6f80df3fc0d9aa30a4f38659f914",  # oware
-    "c62a67311eacaacae7f09aefd567f9f6": "5f966698f2eb6a4576bd7e3e338b424d",  # qubic
+    "1f34cc6b1752266e9fce8cf06c321e9f": "5f966698f2eb6a4576bd7e3e338b424d",  # qubic
     "d64d5e770b66e480505ea19e2f4682ab": "6c79d094068b61bc56bad50c48052b1c",  # qubic
-    "0d2b8492ee9992ac0105a4fe1f5ba15b": "780e802b4a1341de4d02c4fe7da3f03b",  # qubic
+    "49c38a008425660b57d74e52f70b2abe": "780e802b4a1341de4d02c4fe7da3f03b",  # qubic
     "2ca03313fa736d632b2b017a378ae483": "0da166fce1214a68b847a4430edef538",  # qubic
+    "41297005d090db8ea349d8d2993be748": "0f0060fee16e669b6fc47d7ae85683ee",  # qubic
+    "d25b9ac1f402c5aea2906511abd03ebc": "1a4aa7bf61a0aa7ed32319b7831045e3",  # qubic
     "0d5043bec158adc5cbc6d0edde0c46d7": "39d4a2fdabb7103a7309c46891679859",  # skirmish
     "7f5bbc876c90de45d35bd200e49eada1": "aa1543ac8483a194e1a39b2006e1058c",  # skirmish
     "fa182765c791942b59a40afd0f6bb63d": "66ba5b618ab00b738d775cc560c1db0c",  # skirmish
     "4055368c1d96817ad7e6e0f6a4390574": "f37b79d06c34fa9ce935e5e4b52d0316",  # skirmish
+    "3fe276bef5d585b05f7a29e771ac7fc2": "67aa2eab61f7dbac4f0300285b1b0886",  # tictactoe
+    "2252d06e78230176daebc6eaff68e4a2": "2196ef0bb44359e94cc36f8da0e07a63",  # tictactoe
+    "905f260b4fb3066d8cf756bee6960eb2": "2aebc81b49f0bc80bd3e6591441c259f",  # tictactoe
+    "be90a4b4078c0ea26c2b5d5d28ba1e01": "30a5e795272a51fdd377d4c8892a14c3",  # tictactoe
     "97a2a340bdcd17bad05c687f116c354d": "386b2c9a20cc69cc77a0b22cee2c7f28",  # ur
     "4c045855ec4d09b5c0a011205f0582b3": "f2194ab6b50a05d069f2b5aeb85b75d7",  # ur
     "2ff3829d72b577424164d05d65603522": "23389b18f71a17376159854cce9f4f50",  # ur
     "752d6b3c6f497e02443d6611ba34080b": "ed57ffbc258dfc0f5301709934fa6ca4",  # ur
-    "bd11606728545a169afd88d0897557b7": "b93acf8f4513ecbe9dfae907d8879c46",  # y
+    "e399f07f2a9054b8de2cbeb8272a3d4a": "b93acf8f4513ecbe9dfae907d8879c46",  # y
     "e665e1783d1f8c47a37f8a0039e1299d": "44a50d6feb18e9833e7b95b3e49440d4",  # y
-    "1cdb7cd6ebb80050d0b128932f5a9c98": "2738cbc2d203b5dd969ef1d190f77135",  # y
+    "3b9d7a98bacb4244802e044d45970590": "2738cbc2d203b5dd969ef1d190f77135",  # y
     "96a4fdd39feda42a8091a769d6565fb6": "2e3f49aa80465214940cc286a9761521",  # y
+    "6983a77a7f7e2326049b3195487fd645": "dd9f861ce3a26ae478cd7542b7736e46",  # y
+    "c3898864d37896fb7ba05ba482a582e7": "6f82d37c393285e6483f2fcccec65cd5",  # y
 }
 """The digests that saved files have, by the present ones, of games whose sources say the same in
-other words: messages reworded, functions renamed, or rules shared with other games
-(:mod:`cutnode.contract.stones`).
+other words: messages reworded, functions renamed, rules shared with other games
+(:mod:`cutnode.contract.stones`), or functions for people added.
 
 Most have two for each set of modules, as Python 3.12 writes sources differently from 3.11.
 """

@@ -1289,6 +1289,11 @@ export interface components {
              * @description Result in words, if the game is over.
              */
             meaning: string;
+            /**
+             * Winning Line
+             * @description Cells that won the game, such as a row of stones; empty if none are known.
+             */
+            winning_line: number[];
             /** Moves */
             moves: components["schemas"]["MoveView"][];
             /** Chance */

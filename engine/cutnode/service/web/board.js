@@ -61,9 +61,10 @@ export class BoardDrawing {
   }
 
   /**
-   * Show `cells`, the contents, and mark cells: the `last` changed (or, at the end of a game, the `won`),
-   * the `chosen`, and the possible `next` ones; `parts`, the cells of each; `marks`, `{label, kind, best, words}` by cell; `arrows`,
-   * `[from, to]`; and `steps`, numbers of moves by cell.
+   * Show `cells`, the contents, and mark cells: the `last` changed or, at the end of a game, the ones
+   * that `won` it; the `chosen`, and the possible `next` ones; `parts`, the cells of each; `marks`,
+   * `{label, kind, best, words}` by cell; `arrows`, `[from, to]`; and `steps`, numbers of moves by
+   * cell.
    */
   show({ cells, label, last = [], won = [], chosen = [], next = [], parts = [], marks, arrows = [], steps }) {
     const focused = this.root.contains(document.activeElement);
@@ -81,6 +82,7 @@ export class BoardDrawing {
       if (next.includes(cell)) classes.push("next");
       const mark = marks?.get(cell) ?? null;
       const part = parts.length > 1 ? parts.findIndex((its) => its.includes(cell)) : -1;
+      if (won.includes(cell)) classes.push("winning");
       return this.#cell(cell, content, centres[cell], classes, part, mark);
     });
     this.root.replaceChildren(
@@ -212,6 +214,7 @@ export class BoardDrawing {
       classes.push("part", `tint${part % TINTS}`);
     }
     if (classes.includes("chosen")) words.push("selected");
+    if (classes.includes("winning")) words.push("won the game");
     if (classes.includes("next")) words.push("possible move");
     const group = svg("g", {
       class: [...classes, ...(hidden ? ["void"] : []), `tone${this.#tone(cell)}`].join(" "),

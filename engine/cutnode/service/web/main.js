@@ -578,12 +578,13 @@ class Page {
     const editing = this.editor.open;
     const line = part("show-line").checked && !editing ? this.line : { arrows: [] };
     const changed = editing ? [] : record.ply.changed;
-    const isWon = view.over && Boolean(view.value);
+    const isWon = !editing && view.over && Boolean(view.value);
+    const row = view.winning_line?.length ? view.winning_line : changed;
     this.drawing.show({
       cells: editing ? this.editor.cells : view.cells,
       label: `${this.game.name}, ${part("status").textContent}`,
       last: isWon ? [] : changed,
-      won: isWon ? changed : [],
+      won: isWon ? row : [],
       chosen: this.clicks,
       next: meaning ? [...meaning.next] : [],
       parts: editing ? [] : (view.parts ?? []),

@@ -277,6 +277,8 @@ export interface PositionView extends Answer {
   /** The result for the mover, if the game is over. */
   value: number | null;
   meaning: string;
+  /** Always empty: only a service knows the cells that won. */
+  winning_line: number[];
   moves: MoveView[];
   chance: OutcomeView[];
 }

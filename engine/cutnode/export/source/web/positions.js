@@ -157,6 +157,7 @@ export function view(engine, text) {
     over,
     value: over ? state.value : null,
     meaning: over ? ending(about, state) : "",
+    winning_line: [], // only the game's Python source knows it
     moves: named.map((move) => moved(engine, text, state.side, cells, move)),
     chance: outcomes.map((outcome) => met(engine, text, state.side, outcome)),
   };
