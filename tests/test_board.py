@@ -42,13 +42,11 @@ expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
-def serving(
-    games: tuple[str, ...], port: int = 0, *, threads: int = 1, table: int = 8
-) -> Iterator[str]:
+def serving(games: tuple[str, ...], port: int = 0, **limits: Any) -> Iterator[str]:
     """A service in a thread of this process, as ``cutnode board`` starts it."""
     listening = listen("127.0.0.1", port)
     ready = threading.Event()
-    settings = Settings(games=games, prepared=False, searches=2, threads=threads, table=table)
+    settings = Settings(games=games, prepared=False, searches=2, **{"table": 8, **limits})
     server = Server(settings, ready=ready.set)
     thread = threading.Thread(target=server.run, args=([listening],))
     url = address(listening)
@@ -474,6 +472,10 @@ def test_axe_finds_nothing(browser: Browser, service: str, scheme: Any) -> None:
         show(page, service, game, analyse=game == "tictactoe")
         if game == "tictactoe":
             expect(page.locator("#verdict")).to_contain_text("Solved")
+            text = json.dumps(PUZZLES[0]).encode()
+            file: Any = {"name": "a.jsonl", "mimeType": "text/plain", "buffer": text}
+            page.set_input_files("#puzzle-file", file)
+            page.click("#puzzle-hint")
         page.eval_on_selector_all("details", "all => all.forEach((each) => (each.open = true))")
         page.fill("#text", "?")
         page.get_by_role("button", name="Load position").click()
@@ -826,3 +828,92 @@ def test_a_position_and_a_move_are_explained_and_a_game_is_reviewed(
     page.locator("#why button").first.click()
     expect(page.locator("#record [aria-current]")).to_have_text("2??")
     expect(page.locator("#comment")).to_have_value(re.compile("blunder; best was"))
+
+
+# Puzzles
+
+PUZZLES = [
+    {
+        "game": "tictactoe",
+        "position": ".x./.../..o",
+        "goal": "First player to move and win",
+        "aim": "win",
+        "within": None,
+        "line": ["3", "1", "5", "4", "7"],
+        "grade": "easy",
+        "claim": "Of 7 moves, only 3 keeps the win (proven).",
+        "hints": ["5 looks best at first.", "Look at the upper right part.", "Play 3."],
+    },
+    {
+        "game": "tictactoe",
+        "position": "xo./.../...",
+        "goal": "First player to move and win in 3",
+        "aim": "win",
+        "within": 3,
+        "line": ["5", "9", "4", "6", "7"],
+        "grade": "hard",
+        "claim": "5 wins in 3.",
+        "hints": ["Play 5."],
+    },
+]
+
+
+def test_puzzles_of_a_file_are_solved(page: Page, service: str, tmp_path: Path) -> None:
+    show(page, service, "connect4:5x4", analyse=True)
+    page.locator("#puzzle-panel summary").click()
+    file = tmp_path / "puzzles.jsonl"
+    file.write_text('{"game": "tictactoe"}\n')
+    page.set_input_files("#puzzle-file", file)
+    expect(page.locator("#error")).to_contain_text("line 1 is no puzzle")
+    file.write_text("".join(f"{json.dumps(puzzle)}\n" for puzzle in PUZZLES))
+    page.set_input_files("#puzzle-file", file)
+    goal, place, said = (page.locator(f"#puzzle-{part}") for part in ("goal", "place", "said"))
+    expect(goal).to_have_text("First player to move and win")
+    expect(place).to_have_text("Puzzle 1 of 2 · easy · 0 solved")
+    expect(page.locator("#error")).to_be_hidden()
+    page.locator("#status").click()
+    page.keyboard.press("h")
+    expect(page.locator("#puzzle-hints li")).to_have_text(["5 looks best at first."])
+    cell(page, 4).click()
+    expect(said).to_contain_text("5 is wrong: it does not keep the win.")
+    expect(said).to_contain_text("5 (missed win)")
+    expect(page.locator(".chip")).to_have_count(0)  # the analysis would give the solution away
+    page.click("#puzzle-again")
+    expect(said).to_be_empty()
+    cell(page, 2).click()
+    expect(said).to_have_text("Solved. Of 7 moves, only 3 keeps the win (proven).")
+    expect(place).to_contain_text("1 solved")
+    expect(page.locator("#record button")).to_have_count(6)  # the rest of the line is there
+    expect(page.locator(".chip")).not_to_have_count(0)
+
+    page.keyboard.press("n")
+    expect(goal).to_have_text("First player to move and win in 3")
+    cell(page, 4).click()
+    expect(page.locator("#record [aria-current]")).to_have_text("9")
+    cell(page, 6).click()  # another move that wins as well
+    expect(said).to_contain_text("Solved. 7 (")
+    expect(place).to_contain_text("2 solved")
+    expect(page.locator("#puzzle-next")).to_be_disabled()
+    page.keyboard.press("b")
+    expect(place).to_contain_text("Puzzle 1 of 2")
+
+
+def test_puzzles_of_the_service_are_opened(page: Page) -> None:
+    puzzles = tuple(puzzle | {"game": "/home/user/tictactoe.py"} for puzzle in PUZZLES)
+    with serving((), puzzles=puzzles) as url:
+        page.goto(f"{url}/#game=tictactoe&puzzles=2")
+        expect(page.locator("#puzzle-place")).to_contain_text("Puzzle 1 of 2")
+        expect(page.locator("#game")).to_have_value("tictactoe")
+
+
+def test_puzzles_are_found(page: Page, service: str) -> None:
+    show(page, service, "tictactoe")
+    page.locator("#puzzle-panel summary").click()
+    page.click("#find-puzzles")
+    expect(page.locator("#puzzle-place")).to_have_text(re.compile(r"Puzzle 1 of \d"))
+    page.click("#puzzle-hint")
+    page.click("#puzzle-hint")
+    expect(page.locator("#puzzle-hint")).to_have_text("Solution")
+    page.locator("#game").select_option("tictactoe")
+    page.click("#choose button")
+    expect(page.locator("#puzzle")).to_be_hidden()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -18,6 +19,7 @@ from cutnode import (
     prove_win,
     search,
 )
+from cutnode.explaining.judging import Judge
 from cutnode.explaining.puzzles import GRADES, Puzzle
 from cutnode.search.record import class_key
 
@@ -144,3 +146,18 @@ def test_bad_input_is_one_line(tmp_path, mate):
         failed = run_cutnode("puzzles", *words)
         assert failed.exit_code == 2 and message in failed.stderr, words
         assert len(failed.stderr.splitlines()) <= 4
+    for words, message in {
+        ("--puzzles", none): "--puzzles needs a GAME",
+        ("tictactoe", "--puzzles", none): "line 1: this is no puzzle of tictactoe",
+        ("tictactoe", "--puzzles", tmp_path / "missing"): "cannot be read: No such file",
+    }.items():
+        failed = run_cutnode("board", "--no-browser", *words)
+        assert failed.exit_code == 2 and message in failed.stderr, words
+
+
+def test_a_stopped_search_yields_no_more():
+    stop = threading.Event()
+    found = find_puzzles("tictactoe", 10, stop=stop, judge=Judge("tictactoe", table=1))
+    assert next(found).legal > 1
+    stop.set()
+    assert list(found) == []

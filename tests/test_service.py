@@ -192,6 +192,20 @@ def test_reasons(client: httpx.Client) -> None:
     assert error(nothing)[0] == 404
 
 
+def test_puzzles(client: httpx.Client) -> None:
+    asked = {"count": 2, "seed": 1, "nodes": 5_000}
+    found = client.post("/games/tictactoe/puzzles", json=asked).json()
+    assert (found["reason"], len(found["puzzles"])) == ("done", 2)
+    puzzle = found["puzzles"][0]
+    scores = client.post("/games/tictactoe/analyse", json={"position": puzzle["position"]}).json()
+    best = {move for move, value in scores["scores"].items() if value == scores["value"]}
+    assert best == {puzzle["solution"]}
+    ended = client.post("/games/chess/puzzles", json={"count": 50, "seconds": 0.01}).json()
+    assert (ended["reason"], ended["puzzles"]) == ("time limit", [])
+    assert error(client.post("/games/ur/puzzles", json={}))[0] == 409
+    assert client.get("/puzzles").json() == {"puzzles": []}
+
+
 def test_boards_are_set_up(client: httpx.Client) -> None:
     route = "/games/hex:3/setup"
     cells = [1, 0, 0, 0, 2, 0, 0, 0, 0]
@@ -1152,7 +1166,7 @@ def test_the_engine_needs_none_of_it() -> None:
 
 def test_every_answer_is_described(client: httpx.Client) -> None:
     document = client.get("/openapi.json").json()
-    assert len(document["paths"]) == 21
+    assert len(document["paths"]) == 23
     for path, operations in document["paths"].items():
         for operation in operations.values():
             assert operation["summary"] and operation["tags"]

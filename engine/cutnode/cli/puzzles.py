@@ -157,6 +157,20 @@ def read_found(file: str, game: Game) -> list[dict[str, Any]]:
             write_whole(path, whole)
     except OSError as error:
         raise CutnodeError(f"{file} cannot be read: {error.strerror}") from None
+    return puzzles_of(whole, file, game)
+
+
+def read_puzzles(file: str, game: Game) -> list[dict[str, Any]]:
+    """Return the puzzles of a game in a file of JSON Lines."""
+    try:
+        data = Path(file).read_bytes()
+    except OSError as error:
+        raise CutnodeError(f"{file} cannot be read: {error.strerror}") from None
+    return puzzles_of(data.rstrip() + b"\n", file, game)
+
+
+def puzzles_of(whole: bytes, file: str, game: Game) -> list[dict[str, Any]]:
+    """Return the puzzles of a game in the content of a file, whose lines end in line feeds."""
     found = []
     for number, line in enumerate(decoded(whole).split("\n")[:-1], 1):
         try:

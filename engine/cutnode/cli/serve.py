@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 import click
 
+from cutnode.cli.completion import complete_file
 from cutnode.cli.options import (
     ALLOW_HOST,
     ANY_GAME,
@@ -28,6 +29,7 @@ from cutnode.cli.options import (
     threads_option,
 )
 from cutnode.cli.warm import compile_ahead, line_of
+from cutnode.contract.errors import CutnodeError
 from cutnode.contract.extras import extra
 
 NEEDED = {
@@ -220,6 +222,12 @@ POSITION  in the game's own notation; by default the starting position.
 @click.option(
     "--browser/--no-browser", default=True, help="Open the page, or only print its address."
 )
+@option(
+    "--puzzles",
+    "Open the puzzles of GAME in FILE, which `cutnode puzzles --out FILE.jsonl` wrote.",
+    metavar="FILE",
+    shell_complete=complete_file,
+)
 @tablebase_option("Answer from the tablebase in FOLDER. Repeatable.", multiple=True)
 @threads_option("Threads per search.")
 @SEARCH_TABLE
@@ -231,6 +239,7 @@ def board(
     port: int,
     allow_host: tuple[str, ...],
     browser: bool,
+    puzzles: str | None,
     tablebase: tuple[str, ...],
     threads: int,
     table: int,
@@ -241,6 +250,7 @@ def board(
 
     Only programs on this machine can reach it; `cutnode serve` serves the same page to others.
     """
+    from cutnode.cli.puzzles import read_puzzles
     from cutnode.contract.loading import load_game
 
     asked = {}
@@ -249,6 +259,13 @@ def board(
         asked["game"] = f"{loaded.name}:{loaded.variant}" if loaded.variant else loaded.name
         if position is not None:
             asked["position"] = loaded.notation.position_text(loaded.parse(position))
+
+    offered: list[dict[str, Any]] = []
+    if puzzles is not None:
+        if game is None:
+            raise CutnodeError("--puzzles needs a GAME: name the game of the puzzles")
+        offered = read_puzzles(puzzles, loaded)
+        asked["puzzles"] = str(len(offered))
 
     def ready(address: str) -> None:
         page = f"{address}/#{urlencode(asked)}" if asked else address
@@ -263,6 +280,7 @@ def board(
         hosts=allow_host,
         games=() if game is None else (game,),
         prepared=False,
+        puzzles=tuple(offered),
         tablebases=tablebase,
         searches=max(2, cores() // threads),
         threads=threads,

@@ -24,6 +24,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -214,7 +215,7 @@ def _third(chosen: list[float], every: list[float]) -> int:
     return min(int(3 * share), 2)
 
 
-def find_puzzles(
+def find_puzzles(  # noqa: PLR0913
     game: Any,
     count: int,
     *,
@@ -225,6 +226,8 @@ def find_puzzles(
     tablebase: Tablebase | str | os.PathLike[str] | None = None,
     known: Iterable[tuple[Any, str]] = (),
     progress: Progress | None = None,
+    judge: Judge | None = None,
+    stop: threading.Event | None = None,
 ) -> Iterator[Puzzle]:
     """Yield up to *count* puzzles, each as soon as it is found.
 
@@ -232,7 +235,8 @@ def find_puzzles(
     which differ by *seed*, or from *records*: a game file, or a folder of them.  *nodes* and
     *seconds* limit the proofs for each position, by default to :data:`PROOF_NODES`.  Equivalent
     positions count as one.  *known* holds positions and sources of puzzles found earlier: these
-    are not found again, and the search resumes at the last of their sources.
+    are not found again, and the search resumes at the last of their sources.  *judge* proves, in
+    place of a new one, and the event *stop* ends the search.
 
     It ends sooner after the last record, or after :data:`IDLE_GAMES` games without a new puzzle.
     Raise :class:`GameError` for games of chance.
@@ -246,7 +250,8 @@ def find_puzzles(
         raise GameError(f"{game_name(type(start))} has chance, so no move of it is proven the best")
     if nodes is None and seconds is None:
         nodes = PROOF_NODES
-    finder = _Finder(type(start), nodes, seconds, tablebase)
+    judge = judge or Judge(type(start), tablebase=tablebase)
+    finder = _Finder(judge, {"nodes": nodes, "seconds": seconds, "stop": stop})
     files = None if records is None else _record_files(records, type(start))
     return finder.find(chosen, name, files, count, seed, list(known), progress)
 
@@ -268,16 +273,11 @@ def _record_files(records: str | os.PathLike[str], cls: Any) -> list[Path]:
 class _Finder:
     """The searches that find, prove and grade puzzles of a game."""
 
-    def __init__(
-        self,
-        cls: Any,
-        nodes: int | None,
-        seconds: float | None,
-        tablebase: Tablebase | str | os.PathLike[str] | None,
-    ):
-        self.judge = Judge(cls, tablebase=tablebase)
-        self.player = Judge(cls, table=1).searcher
-        self.limits: dict[str, Any] = {"nodes": nodes, "seconds": seconds}
+    def __init__(self, judge: Judge, limits: dict[str, Any]):
+        self.judge = judge
+        self.player = Judge(judge.cls, table=1).searcher
+        self.limits = limits
+        self.stop: threading.Event | None = limits["stop"]
 
     def find(
         self,
@@ -314,12 +314,19 @@ class _Finder:
             idle += 1
             self.judge.table.forget()  # the puzzles of a game do not depend on other games
             for puzzle in self.among(positions(), source, seen):
+                if self.stopped:
+                    return
                 yield puzzle
                 found, idle = found + 1, 0
                 if found == count:
                     return
-            if files is None and idle == IDLE_GAMES:
+            if self.stopped or (files is None and idle == IDLE_GAMES):
                 return
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the search should end; a proof may then be unfinished."""
+        return self.stop is not None and self.stop.is_set()
 
     def play(self, start: Any, seed: int, number: int) -> list[Any]:
         """Return the positions of a game of the engine against itself, with some random moves."""
@@ -363,6 +370,8 @@ class _Finder:
         """Yield the puzzles among the positions of a game; *seen* has the keys of all puzzles."""
         ready = 0
         for ply, position in enumerate(positions):
+            if self.stopped:
+                return
             key = class_key(position)
             if key in seen:
                 ready = ply + GAP

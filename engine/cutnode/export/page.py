@@ -161,6 +161,7 @@ def _index(parts: set[str]) -> str:
         text, r'<details class="panel" id="tree-panel">', r'<details class="panel" hidden>'
     )
     text = _replaced(text, r'<div class="panel" id="why-panel">', '<div class="panel" hidden>')
+    text = _replaced(text, r'id="puzzle-panel"', r'id="puzzle-panel" hidden')
     text = _replaced(text, r"\n *<footer>.*</footer>", "")
     text = _replaced(text, r'\n *<option value="auto">[^\n]*', "")
     for button in ("open-game", "copy-link"):

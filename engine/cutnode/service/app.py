@@ -47,10 +47,13 @@ from cutnode.service.models import (
     LevelRequest,
     LimitsView,
     Moved,
+    OfferedPuzzles,
     OwnRecord,
     PerftRequest,
     PositionRequest,
     PositionView,
+    Puzzles,
+    PuzzlesRequest,
     RecordRequest,
     RecordView,
     Request,
@@ -179,6 +182,11 @@ def _add_games(app: FastAPI, service: Service) -> None:
         compiled = service.pool.code.names()
         return Games(games=registry.views(), levels=list(LEVELS), compiled=compiled, limits=limits)
 
+    @app.get("/puzzles", tags=["games"], responses=responses(500))
+    def list_puzzles() -> OfferedPuzzles:
+        """Puzzles with which the service was started."""
+        return OfferedPuzzles(puzzles=list(service.settings.puzzles))
+
     @app.get("/games/{game}", tags=["games"], responses=responses(404, 422, 500))
     def show_game(game: GameName) -> GameView:
         """Description of a game."""
@@ -251,6 +259,11 @@ def _add_questions(app: FastAPI, service: Service) -> None:
     async def review(game: GameName, body: ReviewRequest, request: HttpRequest) -> Response:
         """Marks and turning points of a whole game."""
         return await asked("review", game, body, request)
+
+    @app.post("/games/{game}/puzzles", response_model=Puzzles, **one_answer)
+    async def puzzles(game: GameName, body: PuzzlesRequest, request: HttpRequest) -> Response:
+        """Positions with exactly one solution, from games of the engine against itself."""
+        return await asked("puzzles", game, body, request)
 
     @app.post("/games/{game}/perft", response_model=Counted, **one_answer)
     async def perft(game: GameName, body: PerftRequest, request: HttpRequest) -> Response:

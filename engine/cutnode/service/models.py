@@ -6,7 +6,7 @@ service's own is not an error: the lower one applies, as the answer's ``limits``
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
@@ -220,6 +220,31 @@ class ReviewRequest(LimitedRequest):
         max_length=MOST_RECORD,
         description="The game as text, such as PGN, instead of the position and the moves.",
     )
+
+
+MOST_PUZZLES = 50
+
+
+PuzzleFields: Any = with_options(
+    Request,
+    *("nodes", "seconds"),
+    table=OPTIONS["table"]._replace(default=None),
+    seed=SEED._replace(about="Random seed of the games.", default=0),
+)
+
+
+class PuzzlesRequest(PuzzleFields):  # type: ignore[misc]
+    """Puzzles from games of the engine against itself.
+
+    The seconds are for all puzzles, the nodes for the proofs of each position.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"count": 3}]})
+
+    count: Annotated[int, Field(ge=1, le=MOST_PUZZLES), BeforeValidator(integral)] = Field(
+        5, description="Number of puzzles."
+    )
+    position: ClassVar[str] = ""
 
 
 class EvaluateRequest(PositionRequest):
@@ -454,6 +479,23 @@ class Reviewed(Answer):
         description="The review as data: sides, steps, expected points, and turning points."
     )
     limits: LimitsView
+
+
+class Puzzles(Answer):
+    """Puzzles of a game, each with exactly one solution, proven."""
+
+    puzzles: list[dict[str, Any]] = Field(
+        description="Puzzles as `cutnode puzzles` writes them: goal, position, line, hints, ..."
+    )
+    seconds: float
+    reason: Literal["done", "time limit", "stopped"]
+    limits: LimitsView
+
+
+class OfferedPuzzles(BaseModel):
+    """The puzzles with which the service was started."""
+
+    puzzles: list[dict[str, Any]]
 
 
 class Estimated(Answer):

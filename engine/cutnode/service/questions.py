@@ -6,9 +6,10 @@ pool then puts the :class:`Question` to an engine.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,6 +23,7 @@ from cutnode.contract.notes import notes_to
 from cutnode.explaining.explanations import explain
 from cutnode.explaining.judging import PROVER_TABLE, Judge
 from cutnode.explaining.points import points_of, win_chance
+from cutnode.explaining.puzzles import find_puzzles
 from cutnode.explaining.reviewing import EXPLAINED, TURNING_POINTS, review
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.evaluation import evaluation_of
@@ -53,6 +55,8 @@ from cutnode.service.models import (
     Moved,
     PerftRequest,
     Progressed,
+    Puzzles,
+    PuzzlesRequest,
     Report,
     Request,
     Reviewed,
@@ -202,7 +206,7 @@ class Question:
     @property
     def trial(self) -> str:
         """The kind of question that needs the same code, and may need hardly any time."""
-        return "explain" if self.kind == "review" else self.kind
+        return "explain" if self.kind in ("review", "puzzles") else self.kind
 
     @property
     def code(self) -> tuple[Any, ...]:
@@ -309,29 +313,56 @@ def _review(question: Question, engine: JudgeEngine) -> Reviewed:
     )
 
 
-def _count(question: Question, engine: Engine) -> Counted:
-    clock, stop = Clock(None), question.stop
-    seconds, depth, bulk = (question.options.get(name) for name in ("seconds", "depth", "bulk"))
-    assert seconds is not None and depth is not None
+def _find_puzzles(question: Question, engine: JudgeEngine) -> Puzzles:
+    clock = Clock(None)
+    count, nodes, seed = (question.options[name] for name in ("count", "nodes", "seed"))
+    found = []
+    with _stopped_in_time(question) as over:
+        for puzzle in find_puzzles(
+            question.game, count, seed=seed, nodes=nodes, judge=engine.judge, stop=question.stop
+        ):
+            found.append(puzzle.to_dict() | {"game": question.name})
+    return question.answer(
+        Puzzles,
+        position=position_text(question.position),
+        puzzles=found,
+        seconds=clock.elapsed(),
+        reason="time limit" if over.is_set() else "stopped" if question.stop.is_set() else "done",
+    )
+
+
+@contextlib.contextmanager
+def _stopped_in_time(question: Question) -> Iterator[threading.Event]:
+    """Stop a question after its seconds; the event that is yielded tells that this happened."""
     over = threading.Event()
 
     def end() -> None:
         over.set()
-        stop.set()
+        question.stop.set()
 
-    timer = threading.Timer(seconds, end)
+    timer = threading.Timer(question.options["seconds"], end)
     timer.daemon = True
     timer.start()
     try:
-        lines: int | None = perft(
-            question.position, depth, threads=engine.threads, stop=stop, bulk=bulk is not False
-        )
-    except CutnodeError:
-        if not stop.is_set():
-            raise
-        lines = None
+        yield over
     finally:
         timer.cancel()
+
+
+def _count(question: Question, engine: Engine) -> Counted:
+    clock, stop = Clock(None), question.stop
+    depth, bulk = (question.options.get(name) for name in ("depth", "bulk"))
+    assert depth is not None
+    lines: int | None
+    with _stopped_in_time(question) as over:
+        try:
+            lines = perft(
+                question.position, depth, threads=engine.threads, stop=stop, bulk=bulk is not False
+            )
+        except CutnodeError:
+            if not stop.is_set():
+                raise
+            lines = None
     return question.answer(
         Counted,
         position=position_text(question.position),
@@ -357,6 +388,7 @@ KINDS = {
     "move": Kind(LevelRequest, _move_of_level),
     "explain": Kind(ExplainRequest, _explain),
     "review": Kind(ReviewRequest, _review),
+    "puzzles": Kind(PuzzlesRequest, _find_puzzles),
 }
 
 
@@ -406,6 +438,12 @@ def read_question(
     elif kind == "review":
         own["searching"] = "judge"
         options["board"], notes = _game_played(game, name, asked)
+    elif kind == "puzzles":
+        own["searching"], table = "judge", least(table, asked.table)
+        options["nodes"] = least(settings.nodes, asked.nodes)
+        options |= {"count": asked.count, "seed": asked.seed}
+        if defines(cls, "chance"):
+            raise Failure(409, f"{name} has chance, so it has no puzzles", "path.game")
     elif kind == "perft":
         options |= {"depth": asked.depth, "bulk": asked.bulk}
     elif kind == "move":
@@ -422,7 +460,7 @@ def read_question(
     if own.get("searching") in ("mcts", "auto") and defines(cls, "chance"):
         tablebase = None
     key = Key(cls, table, threads, tablebase, **own)
-    fresh = kind in SEARCHING and not asked.session
+    fresh = kind == "puzzles" or (kind in SEARCHING and not asked.session)
     return Question(kind, game, name, key, position, options, fresh, notes, on_event)
 
 

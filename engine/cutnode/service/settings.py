@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.text import quoted
@@ -42,6 +43,8 @@ class Settings:
     hosts: tuple[str, ...] = ()
     """Hosts that requests may name, in addition to ``localhost`` and the address that they reach:
     names or addresses, or ``*`` for all.  ``0.0.0.0`` and ``::`` stand for every address."""
+    puzzles: tuple[dict[str, Any], ...] = ()
+    """Puzzles to solve on the board, as ``Puzzle.to_dict`` writes them."""
     tablebases: tuple[str, ...] = ()
     """Folders of tablebases that answer for their positions, at most one for each game."""
     searches: int = 1

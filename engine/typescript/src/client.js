@@ -7,8 +7,8 @@ import { Stream } from "./stream.js";
  * @import {
  *   AnalyseRequest, BoardView, Counted, Estimated, EvaluateRequest, ExplainRequest, Explained,
  *   GameView, Games, Health, LevelRequest, Moved, OwnRecord, PerftRequest, PositionView,
- *   RecordRequest, RecordView, ReviewRequest, Reviewed, SearchRequest, Searched, SetupRequest,
- *   SolveRequest, Solved, TreeRequest, TreeView
+ *   Puzzles, PuzzlesRequest, RecordRequest, RecordView, ReviewRequest, Reviewed, SearchRequest,
+ *   Searched, SetupRequest, SolveRequest, Solved, TreeRequest, TreeView
  * } from "../types/schema.js"
  * @import { Socket, Streams } from "./stream.js"
  */
@@ -192,6 +192,18 @@ export class Client {
    */
   review(game, request, options) {
     return this.#post(game, "review", request, options);
+  }
+
+  /**
+   * Return positions with exactly one solution, from games of the engine against itself.
+   *
+   * @param {string} game
+   * @param {PuzzlesRequest} [request]
+   * @param {Options} [options]
+   * @returns {Promise<Puzzles>}
+   */
+  puzzles(game, request, options) {
+    return this.#post(game, "puzzles", request, options);
   }
 
   /**

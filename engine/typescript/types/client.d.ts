@@ -2,8 +2,8 @@
  * @import {
  *   AnalyseRequest, BoardView, Counted, Estimated, EvaluateRequest, ExplainRequest, Explained,
  *   GameView, Games, Health, LevelRequest, Moved, OwnRecord, PerftRequest, PositionView,
- *   RecordRequest, RecordView, ReviewRequest, Reviewed, SearchRequest, Searched, SetupRequest,
- *   SolveRequest, Solved, TreeRequest, TreeView
+ *   Puzzles, PuzzlesRequest, RecordRequest, RecordView, ReviewRequest, Reviewed, SearchRequest,
+ *   Searched, SetupRequest, SolveRequest, Solved, TreeRequest, TreeView
  * } from "../types/schema.js"
  * @import { Socket, Streams } from "./stream.js"
  */
@@ -139,6 +139,15 @@ export class Client {
      */
     review(game: string, request: ReviewRequest, options?: Options): Promise<Reviewed>;
     /**
+     * Return positions with exactly one solution, from games of the engine against itself.
+     *
+     * @param {string} game
+     * @param {PuzzlesRequest} [request]
+     * @param {Options} [options]
+     * @returns {Promise<Puzzles>}
+     */
+    puzzles(game: string, request?: PuzzlesRequest, options?: Options): Promise<Puzzles>;
+    /**
      * Return the number of lines of play (perft).
      *
      * @param {string} game
@@ -224,6 +233,8 @@ import type { ExplainRequest } from "../types/schema.js";
 import type { Explained } from "../types/schema.js";
 import type { ReviewRequest } from "../types/schema.js";
 import type { Reviewed } from "../types/schema.js";
+import type { PuzzlesRequest } from "../types/schema.js";
+import type { Puzzles } from "../types/schema.js";
 import type { PerftRequest } from "../types/schema.js";
 import type { Counted } from "../types/schema.js";
 import type { EvaluateRequest } from "../types/schema.js";

@@ -21,6 +21,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/puzzles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Puzzles with which the service was started */
+        get: operations["list_puzzles_puzzles_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/games/{game}": {
         parameters: {
             query?: never;
@@ -202,6 +219,23 @@ export interface paths {
         put?: never;
         /** Marks and turning points of a whole game */
         post: operations["review_games__game__review_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/games/{game}/puzzles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Positions with exactly one solution, from games of the engine against itself */
+        post: operations["puzzles_games__game__puzzles_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1110,6 +1144,16 @@ export interface components {
             unsearched: components["schemas"]["UnsearchedView"][];
         };
         /**
+         * OfferedPuzzles
+         * @description The puzzles with which the service was started.
+         */
+        OfferedPuzzles: {
+            /** Puzzles */
+            puzzles: {
+                [key: string]: unknown;
+            }[];
+        };
+        /**
          * OutcomeView
          * @description An outcome of chance.
          */
@@ -1328,6 +1372,78 @@ export interface components {
              * @description Fraction of the table in use.
              */
             fill: number;
+        };
+        /**
+         * Puzzles
+         * @description Puzzles of a game, each with exactly one solution, proven.
+         */
+        Puzzles: {
+            /** Game */
+            game: string;
+            /**
+             * Position
+             * @description Position, as the game writes it.
+             */
+            position: string;
+            /**
+             * Notes
+             * @description Parts of the position that were not read as they were written.
+             * @default []
+             */
+            notes?: string[];
+            /**
+             * Puzzles
+             * @description Puzzles as `cutnode puzzles` writes them: goal, position, line, hints, ...
+             */
+            puzzles: {
+                [key: string]: unknown;
+            }[];
+            /** Seconds */
+            seconds: number;
+            /**
+             * Reason
+             * @enum {string}
+             */
+            reason: "done" | "time limit" | "stopped";
+            limits: components["schemas"]["LimitsView"];
+        };
+        /**
+         * PuzzlesRequest
+         * @description Puzzles from games of the engine against itself.
+         *
+         *     The seconds are for all puzzles, the nodes for the proofs of each position.
+         * @example {
+         *       "count": 3
+         *     }
+         */
+        PuzzlesRequest: {
+            /**
+             * Nodes
+             * @description Node limit.
+             */
+            nodes?: number | null;
+            /**
+             * Seconds
+             * @description Time limit in seconds.
+             */
+            seconds?: number | null;
+            /**
+             * Table
+             * @description Size of the transposition table in MiB.
+             */
+            table?: number | null;
+            /**
+             * Seed
+             * @description Random seed of the games.
+             * @default 0
+             */
+            seed?: number;
+            /**
+             * Count
+             * @description Number of puzzles.
+             * @default 5
+             */
+            count?: number;
         };
         /**
          * RecordRequest
@@ -2061,12 +2177,15 @@ export type LineView = components['schemas']['LineView'];
 export type MoveView = components['schemas']['MoveView'];
 export type Moved = components['schemas']['Moved'];
 export type NodeView = components['schemas']['NodeView'];
+export type OfferedPuzzles = components['schemas']['OfferedPuzzles'];
 export type OutcomeView = components['schemas']['OutcomeView'];
 export type OwnRecord = components['schemas']['OwnRecord'];
 export type PerftRequest = components['schemas']['PerftRequest'];
 export type PlyView = components['schemas']['PlyView'];
 export type PositionView = components['schemas']['PositionView'];
 export type Progressed = components['schemas']['Progressed'];
+export type Puzzles = components['schemas']['Puzzles'];
+export type PuzzlesRequest = components['schemas']['PuzzlesRequest'];
 export type RecordRequest = components['schemas']['RecordRequest'];
 export type RecordView = components['schemas']['RecordView'];
 export type ReviewRequest = components['schemas']['ReviewRequest'];
@@ -2102,6 +2221,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Games"];
+                };
+            };
+            /** @description The host or the origin of the request is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The rules of the game failed, or an unexpected error occurred. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_puzzles_puzzles_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferedPuzzles"];
                 };
             };
             /** @description The host or the origin of the request is not allowed. */
@@ -3055,6 +3212,116 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Reviewed"];
+                };
+            };
+            /** @description The body cannot be parsed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The host or the origin of the request is not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no such game, position, move or evaluation. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request took too long to arrive. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The game does not support this request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request does not match its schema. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The rules of the game failed, or an unexpected error occurred. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many searches or games, or the service is starting or stopping. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before retrying. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    puzzles_games__game__puzzles_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of a game, with an optional variant after a colon. */
+                game: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PuzzlesRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Puzzles"];
                 };
             };
             /** @description The body cannot be parsed. */

@@ -8,6 +8,7 @@ import { html } from "./elements.js";
 import { Exchange, textOf } from "./exchange.js";
 import { cellMeant, gestureOf, matching, meaningOf } from "./gestures.js";
 import { drawGraph } from "./graph.js";
+import { GameMenu } from "./menu.js";
 import {
   MoveList,
   drawBar,
@@ -18,28 +19,26 @@ import {
   offerMoves,
   tellAnalysis,
 } from "./panels.js";
+import { Puzzles } from "./puzzles.js";
 import { Reasons } from "./reasons.js";
 import { GameRecord, plyOf } from "./record.js";
+import { CHOICES, Settings } from "./settings.js";
 import { drawTree } from "./tree.js";
 import { judged } from "./values.js";
 
 const PERSON = "person";
-const SETTINGS = "cutnode.settings";
 const ROLL_PAUSE = 500;
 const LINE_STEPS = 4;
 const LINE_ARROWS = 2;
 const MOST_BUTTONS = 64;
-const SMALLEST_TABLE = 16;
 const MOST_HISTORY = 512;
 const WHOLE_SECONDS = 1;
-const CHOICES = ["engine", "seconds", "lines", "threads", "table-size"];
 const EARLY = " · that move came from plain Python: the game is being compiled";
 
 const part = (id) => document.getElementById(id);
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 class Page {
-  games = [];
   levels = [];
   notes = [];
   game = null;
@@ -54,13 +53,11 @@ class Page {
   /** Whether the search for the last move of a level was compiled. */
   compiled = true;
   #address = location.hash;
-  #kept = [PERSON, PERSON];
   #views = new Map();
   #opening = 0;
   #turn = 0;
   #drawn = false;
   #whole = false;
-  #sizes = {};
   #listed = null;
 
   constructor() {
@@ -85,26 +82,30 @@ class Page {
         cancel: () => this.endEdit(),
       },
     );
+    this.puzzles = new Puzzles(this.connection, this);
+    this.menu = new GameMenu((name) => this.act(() => this.open(name)));
+    this.settings = new Settings();
     const play = (move) => this.act(() => this.play(move));
     this.moves = new MoveList(part("moves"), play, () => this.draw());
-    this.#restoreSettings();
     this.#listen();
     drawLegend(part("legend"));
   }
 
   async start() {
     this.#listed = this.connection.get("games").then((answer) => {
-      this.games = answer.games;
       this.levels = answer.levels;
-      this.#offerSizes(answer.limits);
-      this.#listGames();
-      this.players = this.#kept.map((player) => (this.levels.includes(player) ? player : PERSON));
+      this.settings.offerSizes(answer.limits);
+      this.menu.list(answer.games);
+      const kept = this.settings.players ?? this.players;
+      this.players = kept.map((player) => (this.levels.includes(player) ? player : PERSON));
       if (this.record) this.#listPlayers();
       if (this.view) this.#goOn(this.#turn);
     });
     if (location.hash.length > 1) await this.attempt(() => this.openAddress());
     await this.#listed;
-    if (!this.record) this.#showGames();
+    if (this.record) return;
+    part("about").textContent = "Choose a game.";
+    this.menu.fill(part("board"));
   }
 
   /** Do what the user asks, and clear the error and the notes of the previous action. */
@@ -135,7 +136,8 @@ class Page {
     const game = asked.get("game") ?? "";
     if (!game) throw new Error(`the address must name a game, as in #game=tictactoe; got ${location.hash}`);
     try {
-      if (asked.has("record")) await this.read(asked.get("record"), { name: game }, position);
+      if (asked.has("puzzles")) await this.puzzles.openOffered();
+      else if (asked.has("record")) await this.read(asked.get("record"), { name: game }, position);
       else await this.open(game, position, kept);
     } catch (error) {
       if (error.name === "Error" && position && !this.record) await this.open(game);
@@ -184,7 +186,7 @@ class Page {
     part("save-own").hidden = !game.record_suffix;
     part("save-own").textContent = `Save as ${(game.record_suffix ?? "").slice(1).toUpperCase()}`;
     part("tree").replaceChildren();
-    this.#nameGame(name);
+    this.menu.show(game);
     this.#listPlayers();
     this.begin(view, kept);
     await this.show();
@@ -200,7 +202,7 @@ class Page {
 
   /** Open a recorded game of a text at one of its positions, or else at its end. */
   async read(text, game = this.game, position = "") {
-    const reading = this.#listed.then(() => this.exchange.read(text, game, this.games, position));
+    const reading = this.#listed.then(() => this.exchange.read(text, game, this.menu.games, position));
     const found = await this.#latest(reading);
     if (!found) return;
     const { record, notes } = found;
@@ -269,13 +271,32 @@ class Page {
 
   // Playing the game
 
-  play(move) {
-    if (!this.view) return null;
+  async play(move) {
+    if (!this.view) return;
+    this.#add(move);
+    await this.show();
+    await this.puzzles.judge();
+  }
+
+  #add(move) {
     const { side } = this.record.ply;
     const changed = move.changes.map(([cell]) => cell);
     const given = { move: move.move, side: move.again ? side : 1 - side, changed };
     this.record.add(plyOf(move.position, given));
-    return this.show();
+  }
+
+  /** Add moves after the ply that is shown, which stays shown. */
+  async extend(texts) {
+    const { record } = this;
+    const { ply } = record;
+    for (const text of texts) {
+      const view = await this.viewOf(record.ply.position);
+      const move = view.moves.find((other) => other.move === text);
+      if (!move || this.record !== record) break;
+      this.#add(move);
+    }
+    record.show(ply);
+    if (this.record === record) await this.show();
   }
 
   meet(outcome) {
@@ -298,6 +319,7 @@ class Page {
   async #goOn(turn) {
     const { record, view } = this;
     if (this.over || this.editor.open || record.at < record.plies.length - 1) return;
+    if (this.puzzles.unsolved) return;
     const player = this.players[record.ply.side];
     if (view.chance.length) {
       if (!part("auto-roll")?.checked) return;
@@ -364,36 +386,15 @@ class Page {
     return before.map((ply) => ply.position).slice(-MOST_HISTORY);
   }
 
+  get #analyses() {
+    return part("analyse").checked && !this.puzzles.unsolved;
+  }
+
   async #analyse() {
     if (!this.view) return;
-    const wanted = part("analyse").checked && !this.editor.open && !this.over;
+    const wanted = this.#analyses && !this.editor.open && !this.over;
     if (!wanted) return this.analysis.stop();
-    await this.analysis.run(this.game, this.view, this.#history(), this.#choice());
-  }
-
-  /** The engine and the limits that the user chose. */
-  #choice() {
-    const given = { seconds: Number(part("seconds").value), engine: part("engine").value };
-    given.lines = Number(part("lines").value);
-    for (const [name, id] of [["threads", "threads"], ["table", "table-size"]]) {
-      if (part(id).value) given[name] = Number(part(id).value);
-    }
-    return given;
-  }
-
-  /** Offer threads and tables within the limits of the service; by default, it decides. */
-  #offerSizes(limits) {
-    const offer = (id, least, most, unit) => {
-      const sizes = [];
-      for (let size = least; size < most; size *= 2) sizes.push(size);
-      const option = (size) => html("option", { value: size }, `${size}${unit}`);
-      part(id).replaceChildren(...[...sizes, most].map(option));
-      part(id).value = [...sizes, most].includes(Number(this.#sizes[id])) ? this.#sizes[id] : most;
-      part(id).parentElement.hidden = !sizes.length;
-    };
-    if (!limits) return;
-    offer("threads", 1, limits.threads, "");
-    offer("table-size", SMALLEST_TABLE, limits.table, " MiB");
+    await this.analysis.run(this.game, this.view, this.#history(), this.settings.choice);
   }
 
   async #analyseWhole() {
@@ -404,7 +405,7 @@ class Page {
       if (!this.#whole || this.record !== record) break;
       const view = await this.viewOf(ply.position);
       if (view.over || view.chance.length) continue;
-      await this.analysis.run(game, view, [], { ...this.#choice(), seconds: WHOLE_SECONDS });
+      await this.analysis.run(game, view, [], { ...this.settings.choice, seconds: WHOLE_SECONDS });
       const best = this.analysis.known.get(ply.position)?.ordered[0];
       if (best) this.#share(ply, best);
       this.draw();
@@ -414,25 +415,19 @@ class Page {
     if (this.record === record) this.#keep();
   }
 
-  /** The limits of a question about reasons, as for the analysis. */
-  #limits() {
-    const { seconds, threads, table } = this.#choice();
-    return { seconds, ...(threads && { threads }), ...(table && { table }) };
-  }
-
   /** Explain the position that is shown, or the move that led to it. */
   async #explain(last) {
     const { record, game } = this;
     const { ply } = record;
     const shown = last ? { position: ply.parent.position, move: ply.move } : { position: ply.position };
     const history = last ? this.#history().slice(0, -1) : this.#history();
-    await this.reasons.explain(game.name, { ...shown, history, ...this.#limits() }, ply);
+    await this.reasons.explain(game.name, { ...shown, history, ...this.settings.limits }, ply);
   }
 
   async #review() {
     const { record } = this;
     const seconds = WHOLE_SECONDS * record.plies.length;
-    await this.reasons.review(record, { ...this.#limits(), seconds }, (at) => this.go(at));
+    await this.reasons.review(record, { ...this.settings.limits, seconds }, (at) => this.go(at));
     if (this.record !== record) return;
     this.#keep();
     this.draw();
@@ -463,6 +458,7 @@ class Page {
         found.steps.set(gesture.first[0], number + 1);
       }
       if (number + 1 < Math.min(line.length, LINE_STEPS)) at = await this.viewOf(move.position);
+      if (this.view !== view) return;
     }
     if (this.view !== view || this.line.key !== found.key) return;
     this.line = found;
@@ -514,7 +510,7 @@ class Page {
   #draw() {
     const { record, view, game } = this;
     const { ply } = record;
-    const known = part("analyse").checked ? this.analysis.known.get(view.position) : undefined;
+    const known = this.#analyses ? this.analysis.known.get(view.position) : undefined;
     if (known?.ordered[0]) this.#share(ply, known.ordered[0]);
     const meaning = this.clicks.length ? meaningOf(this.gestures, this.clicks) : null;
     this.#drawBoard(known, meaning);
@@ -534,7 +530,7 @@ class Page {
       this.over ? undefined : known,
       game,
       {
-        on: part("analyse").checked,
+        on: this.#analyses,
         waiting: this.analysis.waiting,
         compiling: this.analysis.compiling,
         error: this.analysis.error,
@@ -543,6 +539,7 @@ class Page {
       },
     );
     this.moves.show(this.over ? [] : view.moves, known, game);
+    this.puzzles.draw();
     this.#drawRecord();
     drawGraph(part("graph"), record.plies.map((p) => p.share ?? null), record.at, (at) => this.go(at));
     Object.assign(part("ply"), { max: end, value: record.at });
@@ -656,53 +653,10 @@ class Page {
     return capital(`${this.names[side]} to move${early ? EARLY : ""}`);
   }
 
-  #showGames() {
-    const open = (name) => this.act(() => this.open(name));
-    const list = this.games.map(({ name, about }) =>
-      html(
-        "li",
-        {},
-        html("button", { type: "button", onclick: () => open(name) }, name, html("span", {}, about)),
-      ),
-    );
-    part("about").textContent = "Choose a game.";
-    part("board").replaceChildren(html("ul", { id: "games" }, ...list));
-  }
-
-  #listGames() {
-    const names = this.games.map((game) => game.name);
-    part("game").replaceChildren(...names.map((name) => html("option", { value: name }, name)));
-    if (this.game) this.#nameGame(this.game.name);
-    else this.#offerVariants();
-  }
-
-  #nameGame(name) {
-    const select = part("game");
-    const named = [...select.options].some((option) => option.value === name);
-    const [base, ...variant] = named ? [name] : name.split(":");
-    if (![...select.options].some((option) => option.value === base)) {
-      select.append(html("option", { value: base }, base));
-    }
-    select.value = base;
-    part("variant").value = variant.join(":");
-    this.#offerVariants();
-  }
-
-  #offerVariants() {
-    const chosen = this.games.find((game) => game.name === part("game").value);
-    const about = chosen?.variants || this.game?.variants || "";
-    part("variant-label").hidden = !about || (chosen && !chosen.variants);
-    part("variant-label").title = about;
-    const examples = (chosen ?? this.game)?.examples ?? [];
-    part("examples").replaceChildren(...examples.map((value) => html("option", { value })));
-    part("variant").placeholder = about.split(": ").at(-1);
-    part("variant").setAttribute("aria-label", `Variant: ${about}`);
-  }
-
   #listPlayers() {
     listPlayers(part("players"), this.names, this.levels, this.players, (side, player) => {
       this.players[side] = player;
-      this.#keepSettings();
+      this.settings.keep(this.players);
       this.act(() => this.show());
     });
   }
@@ -731,8 +685,8 @@ class Page {
     });
     on("help", "click", () => part("helping").showModal());
     on("theme", "change", () => {
-      this.#keepSettings();
-      this.#showTheme();
+      this.settings.keep(this.players);
+      this.settings.showTheme();
     });
     this.#listenToFiles(on);
     on("edit", "click", () => {
@@ -742,16 +696,6 @@ class Page {
       this.clicks = [];
       this.editor.begin(this.board, this.view.cells, this.record.ply.side);
       this.draw();
-    });
-    on("choose", "submit", (event) => {
-      event.preventDefault();
-      const variant = part("variant-label").hidden ? "" : part("variant").value.trim();
-      const name = part("game").value + (variant && `:${variant}`);
-      this.act(() => this.open(name));
-    });
-    on("game", "change", () => {
-      part("variant").value = "";
-      this.#offerVariants();
     });
     on("load", "submit", (event) => {
       event.preventDefault();
@@ -771,7 +715,7 @@ class Page {
     });
     for (const id of ["analyse", "show-line", ...CHOICES]) {
       on(id, "change", () => {
-        this.#keepSettings();
+        this.settings.keep(this.players);
         this.draw();
         if (this.view && id !== "show-line") this.act(() => this.#analyse());
       });
@@ -820,10 +764,6 @@ class Page {
     if (!this.drawing) return;
     this.drawing.flipped = !this.drawing.flipped;
     this.draw();
-  }
-
-  #showTheme() {
-    document.documentElement.style.colorScheme = part("theme").value;
   }
 
   async #grow() {
@@ -879,6 +819,8 @@ class Page {
       if (other) actions[key] = () => this.goTo(other);
     }
     const explain = () => part("explain").click();
+    const puzzles = { h: () => this.puzzles.hint(), n: () => this.puzzles.step(1), b: () => this.puzzles.step(-1) };
+    if (this.puzzles.active) Object.assign(actions, puzzles);
     const others = { f: () => this.#flip(), p: () => this.promote(), Delete: () => this.remove(), w: explain };
     return { ...help, ...actions, ...others };
   }
@@ -890,35 +832,6 @@ class Page {
     if (online && this.record) this.attempt(() => this.show());
   }
 
-  #keepSettings() {
-    const settings = {
-      players: this.players,
-      analyse: part("analyse").checked,
-      line: part("show-line").checked,
-      theme: part("theme").value,
-      ...Object.fromEntries(CHOICES.map((id) => [id, part(id).value])),
-    };
-    localStorage.setItem(SETTINGS, JSON.stringify(settings));
-  }
-
-  #restoreSettings() {
-    let kept = null;
-    try {
-      kept = JSON.parse(localStorage.getItem(SETTINGS));
-    } catch {
-      // The entry was not written by this page.
-    }
-    if (!Array.isArray(kept?.players) || kept.players.length !== 2) return;
-    this.#kept = kept.players; // they play once the list of levels has arrived
-    part("analyse").checked = kept.analyse;
-    this.#sizes = kept;
-    for (const id of ["seconds", "engine", "lines", "theme"]) {
-      const there = [...part(id).options].some((option) => option.value === kept[id]);
-      if (there) part(id).value = kept[id];
-    }
-    part("show-line").checked = kept.line;
-    this.#showTheme();
-  }
 }
 
 function capital(text) {
