@@ -4,8 +4,9 @@
 
 The engine plays itself from random openings; the logistic function of the score, in units of
 ``spread * UNIT``, that best predicts the results gives the spread.  The interval is the middle 95 %
-of bootstrap samples of games.  ``--out`` writes the spreads to the file that explanations use,
-``engine/cutnode/explaining/spreads.json``.
+of bootstrap samples of games.  A game gets no spread if the interval of its slope reaches 0: its
+estimates do not predict its results.  ``--out`` adds the spreads to FILE, game by game, and keeps
+the other games there; explanations use ``engine/cutnode/explaining/spreads.json``.
 """
 
 from __future__ import annotations
@@ -57,6 +58,12 @@ def slope_of(games: list[tuple[list[float], list[float]]]) -> float:
     return logistic_slope(scores, results)
 
 
+def add(file: Path, name: str, spread: float) -> None:
+    """Write the spread of a game to a file of spreads, and keep the other games there."""
+    kept = json.loads(file.read_bytes()) if file.exists() else {}
+    file.write_text(json.dumps(dict(sorted({**kept, name: spread}.items())), indent=2) + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="GAME", default=GAMES)
@@ -65,20 +72,22 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
     chosen = parser.parse_args()
-    spreads = {}
     for name in chosen.names:
         start, random = load_game(name).start(), Random(f"{chosen.seed} {name}")
         with Engine(start, table=16, proof_share=0) as engine:
             games = [play(engine, start, random, chosen.nodes) for _ in range(chosen.games)]
         games = [game for game in games if game[0]]
         unit = game_constant(type(start), "UNIT", ESTIMATE_UNIT)
-        draws = [1 / slope_of(random.choices(games, k=len(games))) / unit for _ in range(SAMPLES)]
-        low, high = np.quantile(draws, (0.025, 0.975))
-        spreads[name] = round(1 / slope_of(games) / unit, 2)
+        samples = [slope_of(random.choices(games, k=len(games))) * unit for _ in range(SAMPLES)]
+        slope, (low, high) = slope_of(games) * unit, np.quantile(samples, (0.025, 0.975))
         count = sum(len(game[0]) for game in games)
-        print(f"{name:14} {spreads[name]:6.2f}  ({low:.2f} to {high:.2f}), {count:,} positions")
-    if chosen.out is not None:
-        chosen.out.write_text(json.dumps(spreads, indent=2) + "\n")
+        if low <= 0:
+            print(f"{name:14} no spread: the slope is between {low:.2g} and {high:.2g}")
+            continue
+        spread = round(1 / slope, 2)
+        print(f"{name:14} {spread:6.2f}  ({1 / high:.2f} to {1 / low:.2f}), {count:,} positions")
+        if chosen.out is not None:
+            add(chosen.out, name, spread)
 
 
 if __name__ == "__main__":
