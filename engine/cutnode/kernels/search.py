@@ -175,7 +175,9 @@ def probcut_applies(depth, search):
 
 @compiled
 def horizon_score(position, evaluation, word, node, search, table):
-    """Return the score at the horizon: 0 for a repetition, else by quiescence search."""
+    """Return the score at the horizon: an estimate, or by quiescence search; 0 for a repetition."""
+    if node.ply >= search.plies or not search.use_quiescence:
+        return leaf_score(position, evaluation, node.ply, node.steps, search)
     # The quiescence search does not look for repetitions: captures are irreversible.
     if recurs(position) and repeats(position, node.ply, node.steps, search) and node.ply > 0:
         search.nodes += 1
@@ -523,13 +525,11 @@ def search_node(
     """Return the score of a position within a window; *word* is its address in the table."""
     alpha, beta, depth, ply, steps, actions, top, previous = node
 
-    # Step 1. At the horizon, estimate, or continue with noisy moves.
-    if ply >= search.plies or (depth <= 0 and not search.use_quiescence):
-        return leaf_score(position, evaluation, ply, steps, search)
+    # Step 1. At the horizon, estimate, or continue with noisy moves; near it, search plainly.
+    if depth <= 0 or ply >= search.plies:
+        return horizon_score(position, evaluation, word, node, search, table)
     if is_frontier(position, depth, ply, search):
         return frontier_score(position, evaluation, node, search)
-    if depth <= 0:
-        return horizon_score(position, evaluation, word, node, search, table)
 
     # Step 2. Count the node, and check whether the line ends here.
     if begin_node(ply, search):
