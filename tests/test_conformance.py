@@ -51,6 +51,7 @@ def marks_of_rules(name):
     return [pytest.mark.slow] if name == "toys.drops" else []
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=marks_of_rules(name)) for name in GAMES],
@@ -72,6 +73,7 @@ def test_games(name):
     assert check(load_game(name)) == []
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "name",
     [

@@ -24,6 +24,7 @@ from cutnode.export.targets import Linker, target_of
 
 pytestmark = [
     compiled_only,
+    pytest.mark.once,
     pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),
     pytest.mark.skipif(sys.platform != "linux", reason="loads a library for Linux"),
 ]

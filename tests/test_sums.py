@@ -88,6 +88,7 @@ def test_nimbers_of_parts_are_added(monkeypatch):
 
 
 @compiled_only
+@pytest.mark.once
 def test_published_outcomes():
     assert solve("clobber:4x5").outcome_class == "N"
     assert solve("cram:5x6").nimber == 2
