@@ -40,6 +40,7 @@ def cells_of(name):
     return width * height
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("name", "text", "value"), KNOWN)
 def test_published_values(name, text, value):
     plain = cells_of(name) <= PLAIN
@@ -98,6 +99,7 @@ def test_boards_of_domineering(count):
         assert value_of(position, values=table) == value_of_cells(free), text
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("count", [20, pytest.param(300, marks=LONG)])
 @pytest.mark.parametrize("name", [*FALL_APART, "domineering:4x3"])
 def test_values_say_who_wins(name, count):

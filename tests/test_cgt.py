@@ -337,6 +337,7 @@ def test_thermographs_of_random_values():
         assert (-value).thermograph().left == tuple((t, -x) for t, x in graph.right)
 
 
+@pytest.mark.once
 def test_plot():
     figure = pytest.importorskip("matplotlib.figure").Figure()
     axes = Value("{5|1||0|-8}").plot(figure.add_subplot())

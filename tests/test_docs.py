@@ -35,7 +35,11 @@ from pages import GAMES, INSERTS, contract_page, groups  # noqa: E402
 TEXTS = {path.relative_to(PAGES).as_posix(): path.read_text() for path in PAGES.rglob("*.md")}
 FENCE = re.compile(r'^```(\w*)(?: title="(.*?)")?\n(.*?)^```', re.M | re.S)
 
-SLOW = {"howto/asyncio.md", "howto/cluster.md", "howto/other_games.md", "howto/techniques.md"}
+SLOW = {
+    *("explanation/monte_carlo.md", "explanation/search.md", "explanation/sums.md"),
+    *("howto/asyncio.md", "howto/cluster.md", "howto/compare.md", "howto/evaluation.md"),
+    *("howto/other_games.md", "howto/sums.md", "howto/techniques.md", "howto/values.md"),
+}
 LONG = {"explanation/proof_numbers.md"}
 """Pages that start processes, or run code that takes long to compile."""
 

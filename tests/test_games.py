@@ -39,6 +39,8 @@ from cutnode.contract.verbs import (
 LONGEST_MESSAGE = 300
 """The most characters in a message about a text, however long the text is."""
 
+pytestmark = pytest.mark.once
+
 games = pytest.mark.parametrize("name", game_names())
 
 

@@ -119,6 +119,7 @@ def test_without_matplotlib(study, tmp_path, monkeypatch):
     assert result.output == "cutnode: plots need matplotlib: pip install 'cutnode[plot]'\n"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("experiment", "kind"), [*(("ablation", kind) for kind in plots.PLOTS), ("depths", "svg")]
 )
@@ -134,6 +135,7 @@ def test_plots(tmp_path, experiment, kind):
         assert ElementTree.fromstring(data).tag.endswith("svg")
 
 
+@pytest.mark.once
 def test_plot_of_the_same_study_is_the_same(study):
     pytest.importorskip("matplotlib")
     assert plots.plot(study, draw, "svg") == plots.plot(study, draw, "svg")

@@ -23,7 +23,7 @@ from cutnode.contract.messages import position_text
 from cutnode.contract.verbs import bounds, outcome, play, plies_left
 from cutnode.lab.plots import write_plot
 
-pytestmark = compiled_only
+pytestmark = [compiled_only, pytest.mark.once]
 
 
 def of(study, **wanted):

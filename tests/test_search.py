@@ -218,6 +218,7 @@ def test_every_game_has_a_small_variant():
     assert SMALL.keys() == GAMES.keys() & set(game_names())
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "name",
     [

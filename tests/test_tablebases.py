@@ -138,6 +138,7 @@ def pursued_plainly():
 # Values
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("toy", [pursuit, chase])
 def test_every_distance_against_sweeps(toy, threads):

@@ -193,6 +193,7 @@ MEANS = [
 ]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("model", "width", "depth", "mean", "error"), MEANS)
 def test_published_means(model, width, depth, mean, error):
     """Within 4 standard errors; depth-limited searches, so that one class has all depths."""
