@@ -7,11 +7,8 @@ import sys
 import threading
 import time
 
-import coverage
 import pytest
 from hypothesis import settings
-
-from cutnode.compiler import interpreter
 
 # Most tests are about compiled searches.
 os.environ["CUTNODE_TIERS"] = "0"
@@ -23,7 +20,17 @@ settings.load_profile("cutnode")
 # Tests and compiled functions are no garbage: looking for it took a tenth of the time.
 gc.set_threshold(20_000)
 
-if coverage.Coverage.current() is not None:
+
+def lines_are_counted():
+    """Return whether coverage counts the lines that run."""
+    coverage = sys.modules.get("coverage")
+    return coverage is not None and coverage.Coverage.current() is not None
+
+
+if lines_are_counted():
+    # Only then: the process that distributes the tests need not import numba.
+    from cutnode.compiler import interpreter
+
     # Count lines as they are written, not as plain Python folds them to be faster.
     interpreter.folded = lambda function, names: function.__code__
 
@@ -64,7 +71,7 @@ def interrupt_soon():
     """
     if not hasattr(signal, "pthread_kill"):
         pytest.skip("no signals to a thread")
-    if coverage.Coverage.current() is not None:
+    if lines_are_counted():
         pytest.skip("a signal may come while coverage holds its lock, which then is held for ever")
     main = threading.main_thread().ident
     done = threading.Event()
