@@ -1,14 +1,21 @@
-"""A plugin of pytest: tests that would begin after a time limit are skipped, and listed at the end.
+"""A plugin of pytest for a run with a time limit.
 
-``LATEST_START`` is the last second in which a test may begin, as ``date +%s`` prints it.
+``FIRST`` names the files to begin with.  ``LATEST_START`` is the last second in which a test may
+begin, as ``date +%s`` prints it: later tests are skipped, and listed at the end.
 """
 
 import os
 import time
+from pathlib import Path
 
 import pytest
 
 NO_TIME = "no time was left"
+
+
+def pytest_collection_modifyitems(config, items):
+    first = [Path(config.rootpath, file) for file in os.environ["FIRST"].split()]
+    items.sort(key=lambda item: first.index(item.path) if item.path in first else len(first))
 
 
 @pytest.hookimpl(tryfirst=True)
