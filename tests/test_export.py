@@ -24,7 +24,7 @@ from cutnode.export.targets import Linker, target_of
 
 pytestmark = [
     compiled_only,
-    pytest.mark.once,
+    pytest.mark.slow,
     pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),
     pytest.mark.skipif(sys.platform != "linux", reason="loads a library for Linux"),
 ]
@@ -64,7 +64,6 @@ def test_answers_of_games_are_those_of_python(name, tmp_path):
     compare(game, export(game, tmp_path), 100)
 
 
-@pytest.mark.slow
 def test_code_for_this_processor_answers_the_same(tmp_path):
     game = cutnode.load_game("breakthrough:4x5")  # with a network and counted bits
     compare(game, export(game, tmp_path, cpu="native"), 10)
@@ -206,7 +205,6 @@ def large(tmp_path_factory):
     return export(cutnode.load_game("connect4"), folder, parts=["search"])
 
 
-@pytest.mark.slow
 def test_time_and_other_threads_stop_a_search(large):
     engine = Exported(large)
     result = engine.ask("search", seconds=0.05)
@@ -222,7 +220,6 @@ def test_time_and_other_threads_stop_a_search(large):
     engine.free()
 
 
-@pytest.mark.slow
 def test_the_programs_of_the_how_to(large, tmp_path):
     text = (ROOT / "engine" / "docs" / "howto" / "c.md").read_text()
     in_c, in_python = (text.split(f"```{name}\n")[1].split("```")[0] for name in ("c", "python"))
@@ -236,7 +233,6 @@ def test_the_programs_of_the_how_to(large, tmp_path):
     assert said.startswith("3 ")
 
 
-@pytest.mark.slow
 def test_engines_of_threads_are_independent(large):
     found = []
 
@@ -254,7 +250,6 @@ def test_engines_of_threads_are_independent(large):
     assert len(set(found)) == 1
 
 
-@pytest.mark.slow
 def test_the_same_question_gives_the_same_bytes(tmp_path):
     """With weights, which are addresses in part, and with kernels that call kernels."""
     game, folders = cutnode.load_game("ur"), [tmp_path / "first", tmp_path / "second"]
@@ -265,7 +260,6 @@ def test_the_same_question_gives_the_same_bytes(tmp_path):
 
 
 @pytest.mark.parametrize("name", [GAME, pytest.param("toys.pig", marks=LONG)])
-@pytest.mark.slow
 def test_any_arguments(name, tmp_path):
     """Random calls under the sanitizers of addresses and of undefined behaviour."""
     game = cutnode.load_game(name)
