@@ -410,23 +410,23 @@ def test_values_that_are_not_found(game, options, code, words):
 def test_values_of_parts_in_a_file(tmp_path):
     file = tmp_path / "kayles.values"
     first, again = (
-        parsed(run_cutnode("solve", "kayles:5", "--value", "--values", file, "--json"))[0]
+        parsed(run_cutnode("solve", "kayles:9", "--value", "--values", file, "--json"))[0]
         for _ in range(2)
     )
     assert first["details"] == again["details"]
     assert again["statistics"]["nodes"] == 0 < first["statistics"]["nodes"]
-    (data,) = parsed(run_cutnode("solve", "kayles:5", "--values", file, "--json"))
+    (data,) = parsed(run_cutnode("solve", "kayles:9", "--values", file, "--json"))
     assert data["details"]["nimber"] == 4
-    lines = run_cutnode("solve", "kayles:5", "--values", file, "--file", "-", stdin="|||||\n")
-    assert lines.output.split()[:2] == ["|||||", "1"]
+    lines = run_cutnode("solve", "kayles:9", "--values", file, "--file", "-", stdin="|||||||||\n")
+    assert lines.output.split()[:2] == ["|||||||||", "1"]
 
 
 @pytest.mark.parametrize(
     ("game", "options", "words"),
     [
-        ("kayles:5", ("--engine", "pn"), "--values is for --engine sums"),
+        ("kayles:9", ("--engine", "pn"), "--values is for --engine sums"),
         ("tictactoe", (), "--values is for --engine sums"),
-        ("kayles:5", (), "cannot be read: No such file"),
+        ("kayles:9", (), "cannot be read: No such file"),
     ],
 )
 def test_values_in_a_file_are_refused(game, options, words, tmp_path):
@@ -1218,8 +1218,8 @@ def test_process_reads_a_pipe_and_keeps_stderr_silent():
 @pytest.mark.parametrize(
     ("args", "code"),
     [
-        (("solve", "connect4", "8"), 2),
-        (("solve", "connect4", "--nodes", 100), 3),
+        (("solve", "tictactoe", "0"), 2),
+        (("solve", "tictactoe", "--nodes", 5), 3),
     ],
 )
 def test_exit_codes_of_the_process(args, code):

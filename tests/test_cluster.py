@@ -136,17 +136,31 @@ def test_bounds_that_are_restored_need_not_be_asked_for():
 # With workers
 
 
+def cluster(**options):
+    return distributed.LocalCluster(dashboard_address=":0", **options)
+
+
 @pytest.fixture(scope="module")
 def client():
+    """Two workers, each in a process of its own."""
     with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
-        ) as cluster,
-        distributed.Client(cluster) as client,
+        cluster(n_workers=2, threads_per_worker=1, memory_limit=0) as workers,
+        distributed.Client(workers) as client,
     ):
         yield client
 
 
+@pytest.fixture(scope="module")
+def threaded():
+    """A worker with two threads in this process."""
+    with (
+        cluster(n_workers=1, threads_per_worker=2, processes=False) as workers,
+        distributed.Client(workers) as client,
+    ):
+        yield client
+
+
+@pytest.mark.slow
 def test_a_cluster_solves_though_a_worker_is_killed(client, tmp_path):
     start = load_game("tictactoe").start()
     before = client.run(os.getpid)
@@ -170,6 +184,7 @@ def test_a_cluster_solves_though_a_worker_is_killed(client, tmp_path):
     assert again.best_move == result.best_move
 
 
+@pytest.mark.slow
 def test_batches_are_the_same_on_a_cluster(client, tmp_path):
     game, rng = load_game("tictactoe"), random.Random(3)
     positions = [walk(game, 6 + number % 4, rng) for number in range(60)]
@@ -259,6 +274,7 @@ with Client(sys.argv[1]) as client:
 """
 
 
+@pytest.mark.slow
 def test_a_killed_driver_resumes_with_its_journal(client, tmp_path):
     journal = str(tmp_path / "journal")
     command = [sys.executable, "-c", DRIVER, client.scheduler.address, journal]
@@ -277,63 +293,61 @@ def test_a_killed_driver_resumes_with_its_journal(client, tmp_path):
         solve_split(client, other, plies=6, journal=journal)
 
 
-def test_threads_of_a_worker_share_its_table():
+def test_threads_of_a_worker_share_its_table(threaded):
     start = load_game("tictactoe").start()
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        result = solve_split(client, start, plies=5, questions=3, table=16)
-        weak = solve_split(client, start, plies=4, table=16, weak=True)
+    result = solve_split(threaded, start, plies=5, questions=3, table=16)
+    weak = solve_split(threaded, start, plies=4, table=16, weak=True)
     assert (result.value, weak.value) == (0, 0)
     assert analyse(start).scores[result.best_move] == 0
 
 
-def test_limits_end_a_split_and_its_answers_are_kept(client, tmp_path):
+def test_limits_end_a_split_and_its_answers_are_kept(threaded, tmp_path):
     start = load_game("tictactoe").start()
     stop = threading.Event()
     options = {"plies": 6, "questions": 1, "table": 16, "journal": tmp_path / "journal"}
-    part = solve_split(client, start, stop=stop, progress=lambda now: stop.set(), **options)
+    part = solve_split(threaded, start, stop=stop, progress=lambda now: stop.set(), **options)
     assert (part.reason, part.value) == ("stopped", None)
     assert part.lower <= 0 <= part.upper
-    assert solve_split(client, start, seconds=1e-6, **options).reason == "time limit"
-    whole = solve_split(client, start, **options)
+    assert solve_split(threaded, start, seconds=1e-6, **options).reason == "time limit"
+    whole = solve_split(threaded, start, **options)
     assert (whole.value, whole.restored) == (0, part.answers)
-    deeper = solve_split(client, start, **options | {"plies": 7})
+    deeper = solve_split(threaded, start, **options | {"plies": 7})
     assert (deeper.value, deeper.restored > 0) == (0, True)
 
 
-def test_what_the_game_decides_needs_no_cluster(client):
+def test_what_the_game_decides_needs_no_cluster(threaded):
     game = load_game("tictactoe")
     won = game.parse("1425")
-    result = solve_split(client, won, plies=3)
+    result = solve_split(threaded, won, plies=3)
     assert (result.value, result.best_move) == (solve(won).value, 2)
     over = play(won, 2)
-    assert solve_split(client, over, plies=3).best_move is None
+    assert solve_split(threaded, over, plies=3).best_move is None
 
 
-def test_bad_input_is_refused(client, monkeypatch):
+def test_bad_input_is_refused(threaded, monkeypatch):
     start = load_game("tictactoe").start()
     for wrong, options, reason in (
-        (client, {"plies": 0}, "plies must be at least 1, got 0"),
-        (client, {"plies": 2, "questions": 0}, "questions must be at least 1, got 0"),
-        (client, {"plies": 2, "table": 0}, "the size of a table in MiB must be at least 1, got 0"),
+        (threaded, {"plies": 0}, "plies must be at least 1, got 0"),
+        (threaded, {"plies": 2, "questions": 0}, "questions must be at least 1, got 0"),
+        (
+            threaded,
+            {"plies": 2, "table": 0},
+            "the size of a table in MiB must be at least 1, got 0",
+        ),
         ("tcp://127.0.0.1:1", {"plies": 2}, "a synchronous distributed.Client, got 'tcp"),
     ):
         with pytest.raises(CutnodeError, match=reason):
             solve_split(wrong, start, **options)
     with pytest.raises(GameError, match="plain Python: a cluster needs a compiled game"):
-        solve_split(client, load_game("tictactoe", plain=True).start(), plies=2)
+        solve_split(threaded, load_game("tictactoe", plain=True).start(), plies=2)
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(CutnodeError, match=re.escape("pip install 'cutnode[cluster]'")):
-        solve_many(client, [start])
+        solve_many(threaded, [start])
 
 
-def test_the_command(client):
+def test_the_command(threaded):
     arguments = ["solve", "tictactoe", "--plies", "4", "--table-mb", "16"]
-    address = ["--scheduler", client.scheduler.address]
+    address = ["--scheduler", threaded.scheduler.address]
     done = CliRunner().invoke(cluster_command, [*arguments, *address, "--json"])
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)

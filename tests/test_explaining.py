@@ -54,7 +54,7 @@ def test_claims_agree_with_a_second_proof(name, count):
     [
         "chess",
         "hex:4x4",
-        "clobber:4x4",
+        "clobber:4x5",
         "othello:4x4",
         "draughts:4x4",
         "ur",

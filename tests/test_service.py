@@ -1116,7 +1116,9 @@ COMMAND = [sys.executable, "-c", "from cutnode.cli.serve import serve; serve()"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+)
 def test_a_signal_ends_it_in_the_middle_of_a_search(number: signal.Signals) -> None:
     arguments = ["--port", "0", "--games", "connect4", "--only", "--table", "8", "--searches", "2"]
     with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, text=True) as process:
