@@ -37,7 +37,7 @@ def explained(name, text="", move=None, nodes=50_000):
 
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("tictactoe", 40), ("connect4:5x4", 15), ("tests/toys/nim.py", 20)],
+    [("tictactoe", 40), ("connect4:5x4", 15), ("toys.nim", 20)],
 )
 def test_claims_agree_with_a_second_proof(name, count):
     claims, boards = Claims(), random_boards(name, Random(3))
@@ -117,9 +117,9 @@ def test_a_position_that_is_over_or_where_dice_decide():
 
 
 def test_games_without_an_evaluation_say_what_estimates_them():
-    judge = judge_of("tests/toys/nim.py")
+    judge = judge_of("toys.nim")
     assert not judge.has_evaluation
-    found = explained("tests/toys/nim.py", "15/14/13/11", nodes=300)
+    found = explained("toys.nim", "15/14/13/11", nodes=300)
     assert found.judgement.playouts > 0
     assert "estimated by" in str(found)
 

@@ -31,7 +31,13 @@ def sign(value):
 
 
 @pytest.mark.parametrize(
-    ("game", "count"), [("tictactoe", 3), ("connect4:5x4", 4), ("mnk:4x4x3", 2), ("hex:4", 3)]
+    ("game", "count"),
+    [
+        ("tictactoe", 3),
+        ("connect4:5x4", 4),
+        pytest.param("mnk:4x4x3", 2, marks=pytest.mark.slow),  # no other test compiles it
+        ("hex:4", 3),
+    ],
 )
 def test_only_the_solution_keeps_the_result(game, count):
     puzzles = list(find_puzzles(game, count, seed=1))
