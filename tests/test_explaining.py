@@ -92,6 +92,7 @@ def test_every_position_of_tictactoe_counts_the_moves_that_keep_its_value():
     assert "4 of 6 moves keep the draw" in str(found)
 
 
+@pytest.mark.slow
 def test_chess_wins_are_proven_and_threats_named():
     won = explained("chess", BACK_RANK)
     assert won.proven
@@ -170,9 +171,9 @@ def test_limits_and_bad_input():
         explain("tictactoe", nodes=0)
     stop = threading.Event()
     stop.set()
-    stopped = explain("chess", nodes=100_000, stop=stop)
+    stopped = explain("connect4", nodes=100_000, stop=stop)
     assert stopped.reason == "stopped"
-    assert set(move.move for move in stopped.judgement.moves) <= {*Board("chess").legal_moves}
+    assert set(move.move for move in stopped.judgement.moves) <= {*Board("connect4").legal_moves}
 
 
 def test_lists_are_cut():

@@ -35,8 +35,7 @@ def sign(value):
     [
         ("tictactoe", 3),
         ("connect4:5x4", 4),
-        pytest.param("mnk:4x4x3", 2, marks=pytest.mark.slow),  # no other test compiles it
-        ("hex:4", 3),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in (("mnk:4x4x3", 2), ("hex:4", 3))),
     ],
 )
 def test_only_the_solution_keeps_the_result(game, count):
@@ -81,6 +80,7 @@ def mate(tmp_path):
     return folder
 
 
+@pytest.mark.slow
 def test_forced_wins_of_records_in_all_formats(tmp_path, mate):
     from cutnode.games.chess.epd import parse_record
 

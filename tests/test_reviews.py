@@ -164,6 +164,7 @@ def test_lists_keep_marks_and_lines():
     assert [step.mark for step in again.steps] == [step.mark for step in review.steps]
 
 
+@pytest.mark.slow
 def test_python_chess_reads_the_marks(mated):
     pgn = pytest.importorskip("chess.pgn")
     game = pgn.read_game(io.StringIO(annotated(mated, ".pgn")))
@@ -181,6 +182,7 @@ def test_python_chess_reads_the_marks(mated):
     assert mated.sides[0].accuracy > mated.sides[1].accuracy
 
 
+@pytest.mark.slow
 def test_pages_show_the_graph_and_the_marks(mated):
     class Tags(HTMLParser):
         def __init__(self):
