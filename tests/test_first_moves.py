@@ -75,7 +75,7 @@ def test_rules_that_do_not_compile_are_reported_after_the_first_moves(tmp_path):
     "name",
     [
         "tictactoe",
-        "connect4",
+        pytest.param("connect4", marks=pytest.mark.slow),
         *(
             pytest.param(name, marks=LONG)
             for name in cutnode.game_names()
