@@ -338,18 +338,19 @@ def test_every_verb_of_a_search_has_a_kernel():
 # Every game, both ways
 
 
-SHARED = ["tictactoe", "connect4"]
-"""Games whose searches other tests compile, too."""
+OFTEN = ["tictactoe", "connect4"]
+"""Games of the quick and the slow tests; each other game compiles for long."""
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        *SHARED,
+        "tictactoe",
+        pytest.param("connect4", marks=pytest.mark.slow),
         *(
             pytest.param(name, marks=LONG)
             for name in ("toys.isola", *cutnode.game_names())
-            if name not in SHARED
+            if name not in OFTEN
         ),
     ],
 )
