@@ -21,11 +21,6 @@ settings.load_profile("cutnode")
 gc.set_threshold(20_000)
 
 
-def pytest_collection_finish():
-    """Leave modules and tests, which stay, out of all later looks for garbage."""
-    gc.freeze()
-
-
 def lines_are_counted():
     """Return whether coverage counts the lines that run."""
     coverage = sys.modules.get("coverage")
