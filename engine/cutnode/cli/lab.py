@@ -19,6 +19,7 @@ from cutnode.cli.completion import (
     complete_folder,
     complete_parameter,
     complete_player,
+    complete_techniques,
 )
 from cutnode.cli.inputs import names_in, numbers_in, read_positions, with_techniques
 from cutnode.cli.live import progress_bar
@@ -243,6 +244,35 @@ def ablation(**options: Any) -> None:
 
 
 @lab.command(epilog=EPILOG)
+@positions_options()
+@option(
+    "--combine",
+    "Combine these techniques; all searches have the others of --techniques.  [default: table, "
+    "history, killers, countermoves, pvs]",
+    metavar="A,B",
+    shell_complete=complete_techniques,
+)
+@click.option(
+    "--no-order", is_flag=True, help="Search without the game's own order of moves in every row."
+)
+@COUNTED
+@MEASURED
+def combinations(combine: str | None, no_order: bool, **options: Any) -> None:
+    """Search with all combinations of techniques.
+
+    With k techniques, each position is searched 2**k times. The rows are the combinations, the
+    main effect of each technique, and the interaction of each pair. Node counts are exact and
+    reproducible; nothing is timed.
+    """
+    from cutnode.lab import combinations as study
+
+    factors = None if combine is None else names_in(combine)
+    measure_searches(
+        study.combinations, study.draw, factors=factors, ordered=not no_order, **options
+    )
+
+
+@lab.command(epilog=EPILOG)
 @SEARCHED
 @MEASURED
 def depths(**options: Any) -> None:
@@ -356,11 +386,13 @@ def deviation(game: str, position: str | None, **options: Any) -> None:
 @lab.command(epilog=EPILOG)
 @positions_options(seed=OPENINGS_TOO)
 @seconds_option("Time limit per proof, in seconds.", default=1.0)
+@nodes_option("Node limit per proof, in place of --seconds, for reproducible proofs.")
+@option("--provers", "Prove with these of: alphabeta, pn, auto, sums, mcts.", metavar="A,B")
 @pairs_option("Play N pairs of games; 0: no match.", least=0, default=10)
 @move_seconds_option("Time per move in the match, in seconds.", default=0.05)
 @table_option(256)
 @MEASURED
-def engines(seed: int, **options: Any) -> None:
+def engines(seed: int, provers: str | None, **options: Any) -> None:
     """Compare alpha-beta, proof numbers and MCTS on a game.
 
     Alpha-beta, proof-number search (pn) and Monte Carlo tree search (mcts) prove the values of the
@@ -372,7 +404,8 @@ def engines(seed: int, **options: Any) -> None:
     from cutnode.lab import engines as study
 
     game, options = with_positions(seed=seed, **options)
-    deliver(study.engines, study.draw, game=game, seed=seed, **options)
+    names = None if provers is None else names_in(provers)
+    deliver(study.engines, study.draw, game=game, seed=seed, provers=names, **options)
 
 
 SWEPT = """\

@@ -58,6 +58,7 @@ TREE = ("nodes", "leaves", "cutoffs", "first_cutoffs", "value", "move")
 COLUMNS = (
     Column("step", "techniques: + adds one to the row above, - removes one from the full set"),
     Column("nodes", "nodes visited, summed over positions", ",d"),
+    FIGURES["leaves"],
     Column("effect", f"{IDLE}: same counts, value and move without the technique, everywhere"),
     FIGURES["seconds"],
     Column("gain", "nodes without this technique / nodes with it", ",.2f", interval=True),

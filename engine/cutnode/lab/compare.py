@@ -54,7 +54,7 @@ DEFAULT = "default"
 COLUMNS = (
     Column("setting"),
     Column("nodes", "nodes visited, summed over positions", ",d"),
-    Column("leaves", "leaves visited, summed over positions", ",d"),
+    FIGURES["leaves"],
     Column("fewer", "A's nodes / nodes: geometric mean over positions", ",.3f", True),
     Column("fewer_leaves", "A's leaves / leaves: geometric mean over positions", ",.3f", True),
     Column("seconds", "CPU time, summed over positions (median of runs)", ",.4f", timed=True),

@@ -21,6 +21,7 @@ from cutnode.lab.study import Column, Progress, Study, no_progress
 COLUMNS = (
     Column("depth", "depth in plies", "d"),
     Column("nodes", "nodes visited, including the search's shallower iterations", ",d"),
+    FIGURES["leaves"],
     FIGURES["seconds"],
     Column("move", "best move (the first of equals)"),
     Column("score", "its score for the player to move", ".6g"),

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from cutnode.contract.dispatch import defines
 from cutnode.contract.errors import CutnodeError, require_at_least
 from cutnode.contract.loading import Game
 from cutnode.contract.messages import position_text
+from cutnode.contract.text import nearest, quoted
 from cutnode.contract.verbs import outcome
+from cutnode.lab.laboratory import with_interval
 from cutnode.lab.plots import COLUMN, PALETTE, Dot, draw_dots, ends_of, mark_reference
 from cutnode.lab.provenance import game_source
+from cutnode.lab.statistics import geometric_mean_ratio
 from cutnode.lab.study import Column, Progress, Study, no_progress
 from cutnode.playing.elo import elo_difference
 from cutnode.playing.matches import MatchResult, match
+from cutnode.runtime.running import Limits
 from cutnode.search.game_solver import GameSolver
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.options import ProofOptions
@@ -26,6 +31,9 @@ PROVERS = ("alphabeta", "pn", "auto", "mcts")
 
 PROVERS_OF_SUMS = ("alphabeta", "pn", "sums", "mcts")
 """The same if positions fall apart into parts, where ``auto`` is ``sums``."""
+
+REFERENCE = "alphabeta"
+"""The engine whose nodes the others' are compared with."""
 
 PLAYER = "mcts"
 """The engine that plays the match against alpha-beta."""
@@ -44,6 +52,13 @@ OF_PROOFS = (
         ",d",
         timed=True,
     ),
+    Column(
+        "fewer",
+        "alpha-beta's nodes / nodes: geometric mean over the positions that both prove",
+        ",.3f",
+        interval=True,
+        timed=True,
+    ),
     Column("seconds", "wall-clock time of these attempts", ".3f", timed=True),
 )
 OF_MATCHES = (
@@ -58,8 +73,8 @@ OF_MATCHES = (
     Column("games", "games of the match", "d", timed=True),
 )
 
-Prove = Callable[[Any, float], Result | MonteCarloResult]
-"""A function that tries to prove a position's value from nothing, given the seconds it may take."""
+Prove = Callable[[Any, Limits], Result | MonteCarloResult]
+"""A function that tries to prove a position's value from nothing, within limits."""
 
 
 def engines(
@@ -67,6 +82,8 @@ def engines(
     positions: Sequence[Any],
     *,
     seconds: float = 1.0,
+    nodes: int | None = None,
+    provers: Sequence[str] | None = None,
     pairs: int = 10,
     move_seconds: float = 0.05,
     table_mb: int = 256,
@@ -76,9 +93,11 @@ def engines(
 ) -> Study:
     """Prove positions with each engine, and play a match of *pairs* of games at equal time.
 
-    Each proof gets *seconds*, and each move of the match *move_seconds*.  Notes say which engine
-    proves more and which one plays better.  In a game of chance only the match is played.
-    *pairs* 0: no match.  :class:`CutnodeError` if the game is over in a position.
+    Each proof gets *seconds*, or with *nodes* that many nodes, so that what is proven and the node
+    counts are reproducible; each move of the match gets *move_seconds*.  *provers* are the engines
+    that prove, by default all that suit the game.  Notes say which engine proves more and which one
+    plays better.  In a game of chance only the match is played.  *pairs* 0: no match.
+    :class:`CutnodeError` if the game is over in a position, or for an unknown engine.
     """
     for position in positions:
         if outcome(position)[0]:
@@ -87,7 +106,8 @@ def engines(
     require_at_least(pairs, 0, "pairs")
     cls = type(game.start())
     has_chance = defines(cls, "chance")
-    provers = () if has_chance else PROVERS_OF_SUMS if defines(cls, "parts") else PROVERS
+    names = _provers(cls, provers)
+    limits = Limits(nodes, None if nodes is not None else seconds)
     study = Study(
         "engines",
         "Which engine suits the game: proofs, and matches at equal time",
@@ -96,22 +116,24 @@ def engines(
             "positions": [position_text(position) for position in positions],
             "positions_from": positions_from,
             "seconds": seconds,
+            "nodes": nodes,
+            "provers": list(names),
             "pairs": pairs,
             "move_seconds": move_seconds,
             "table_mb": table_mb,
             "seed": seed,
         },
-        (Column("engine"), *OF_PROOFS, *OF_MATCHES),
+        (Column("engine"), *_of_proofs(nodes), *OF_MATCHES),
         progress=progress,
     )
     if has_chance:
         study.add_note("A game of chance: the engines prove nothing, and only the match is played.")
-    steps = len(provers) * len(positions) + bool(pairs)
+    steps = len(names) * len(positions) + bool(pairs)
     proofs: list[dict[str, Any]] = []
     player: dict[str, Any] = {"engine": PLAYER}
     with study.kept():
-        for name in provers:
-            row = _proofs(study, cls, name, positions, seconds)
+        for name in names:
+            row = _proofs(study, cls, name, positions, limits)
             proofs.append(row)
             progress(name, len(proofs) * len(positions), steps)
             if name == PLAYER:
@@ -119,7 +141,7 @@ def engines(
             else:
                 study.add_row(row)
         if proofs:
-            study.add_note(_best_prover(proofs, len(positions), seconds))
+            study.add_note(_best_prover(proofs, len(positions), limits))
         if pairs:
             progress(f"match of {PLAYER}", steps - 1, steps)
             result = _match(game, pairs, move_seconds, seed)
@@ -133,10 +155,31 @@ def engines(
 # Proofs
 
 
+def _provers(cls: Any, names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the engines that prove positions of a class, all or those with some *names*."""
+    suited = PROVERS_OF_SUMS if defines(cls, "parts") else PROVERS
+    if defines(cls, "chance"):
+        return ()
+    for name in names or ():
+        if name not in suited:
+            raise CutnodeError(
+                f"{quoted(name)} proves nothing in this game"
+                + nearest(name, suited, f"engines are {', '.join(suited)}")
+            )
+    return suited if names is None else tuple(dict.fromkeys(names))
+
+
+def _of_proofs(nodes: int | None) -> tuple[Column, ...]:
+    """Return the columns of proofs; only the seconds depend on the clock if *nodes* limit them."""
+    return tuple(
+        replace(column, timed=nodes is None or column.name == "seconds") for column in OF_PROOFS
+    )
+
+
 def _proofs(
-    study: Study, cls: Any, name: str, positions: Sequence[Any], seconds: float
+    study: Study, cls: Any, name: str, positions: Sequence[Any], limits: Limits
 ) -> dict[str, Any]:
-    """Try to prove each position in *seconds*; add samples to the study, and return their row."""
+    """Try to prove each position; add samples to the study, and return their row."""
     prove = _prover(cls, name, study.settings["table_mb"], study.settings["seed"])
     is_warm = False
     samples: list[dict[str, Any]] = []
@@ -145,9 +188,10 @@ def _proofs(
         sample = study.recall(**key)
         if sample is None:
             if not is_warm:
-                prove(position, min(seconds, WARM_UP))
+                warm = WARM_UP if limits.seconds is None else min(limits.seconds, WARM_UP)
+                prove(position, Limits(limits.nodes, warm))
                 is_warm = True
-            result = prove(position, seconds)
+            result = prove(position, limits)
             if result.reason == "interrupted":
                 raise KeyboardInterrupt
             proof = {"proven": result.proven, "value": _proven_value(result)}
@@ -158,21 +202,36 @@ def _proofs(
         figure: sum(sample[figure] for sample in samples)
         for figure in ("proven", "nodes", "seconds")
     }
-    return {"engine": name} | totals
+    return {"engine": name} | totals | _fewer(study.samples, samples)
+
+
+def _fewer(every: Sequence[dict[str, Any]], mine: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the ratio of alpha-beta's nodes to an engine's, over the positions that both prove."""
+    theirs = {sample["position"]: sample for sample in every if sample["engine"] == REFERENCE}
+    pairs = [
+        (theirs[sample["position"]]["nodes"], sample["nodes"])
+        for sample in mine
+        if sample["proven"] and theirs.get(sample["position"], {}).get("proven")
+    ]
+    pairs = [pair for pair in pairs if min(pair)]
+    return with_interval("fewer", geometric_mean_ratio(*zip(*pairs, strict=True))) if pairs else {}
 
 
 def _prover(cls: Any, name: str, table_mb: int, seed: int) -> Prove:
     """Return the function by which an engine proves positions, in *table_mb* MiB."""
     if name == "mcts":
         search = MonteCarlo(cls, memory=table_mb << 20, reuse=False)
-        return lambda position, seconds: search.search(position, seconds=seconds, seed=seed)
+        return lambda position, limits: search.search(
+            position, nodes=limits.nodes, seconds=limits.seconds, seed=seed
+        )
     table = Table(table_mb)
     solver = GameSolver(cls, table)
     solver.prepare(name)
 
-    def prove(position: Any, seconds: float) -> Result:
+    def prove(position: Any, limits: Limits) -> Result:
         table.forget()
-        return solver.prove("solve", position, ProofOptions(seconds=seconds, engine=name))
+        options = ProofOptions(nodes=limits.nodes, seconds=limits.seconds, engine=name)
+        return solver.prove("solve", position, options)
 
     return prove
 
@@ -188,28 +247,31 @@ def _proven_value(result: Result | MonteCarloResult) -> int | None:
     return result.lower if result.lower > 0 else result.upper
 
 
-def _best_prover(proofs: Sequence[dict[str, Any]], count: int, seconds: float) -> str:
+def _best_prover(proofs: Sequence[dict[str, Any]], count: int, limits: Limits) -> str:
     """Return a sentence on which engine proves most, and takes the least time among equals.
 
-    ``auto`` runs two of the other engines, so it comes first only if it proves more than they do.
+    With a limit of nodes, they count in place of the time.  ``auto`` runs two of the other engines,
+    so it comes first only if it proves more than they do.
     """
+    cost, form, unit = ("seconds", ".3g", "s") if limits.nodes is None else ("nodes", ",", "nodes")
     best, *others = sorted(
-        proofs, key=lambda row: (-row["proven"], row["engine"] == "auto", row["seconds"])
+        proofs, key=lambda row: (-row["proven"], row["engine"] == "auto", row[cost])
     )
     if not best["proven"]:
-        return f"Proofs: undecided, as no engine proved a position in {seconds:g} s."
+        each = format(limits.seconds if limits.nodes is None else limits.nodes, form)
+        return f"Proofs: undecided, as no engine proved a position in {each} {unit}."
     alike = [
         row["engine"]
         for row in others
-        if row["proven"] == best["proven"] and row["seconds"] < ALIKE * best["seconds"]
+        if row["proven"] == best["proven"] and row[cost] < ALIKE * best[cost]
     ]
     told = [
-        f"{row['engine']} {row['proven']} in {row['seconds']:.3g} s"
+        f"{row['engine']} {row['proven']} in {row[cost]:{form}} {unit}"
         for row in others
         if row["engine"] not in alike
     ]
     names = " and ".join([best["engine"], *alike])
-    proven = f"{best['proven']} of {count} positions proven in {best['seconds']:.3g} s"
+    proven = f"{best['proven']} of {count} positions proven in {best[cost]:{form}} {unit}"
     rest = f" ({', '.join(told)})" if told else ""
     return f"Proofs: {names}, {proven}{rest}."
 

@@ -25,7 +25,7 @@ from cutnode.lab.statistics import Interval, quartiles
 from cutnode.lab.study import Study
 from cutnode.runtime.processes import Processes
 from cutnode.search.api import alphabeta, minimax
-from cutnode.search.results import SearchResult
+from cutnode.search.results import PlainResult, SearchResult
 from cutnode.search.searcher import Searcher
 from cutnode.storage.tables import Table
 
@@ -131,7 +131,7 @@ class _Bench:
                 break
         elapsed = time.perf_counter() - began
         low, middle, high = quartiles(spent)
-        sample = {"nodes": result.nodes, "seconds": middle}
+        sample = {"nodes": result.nodes, "leaves": leaves_of(result), "seconds": middle}
         if count > 1:
             sample |= {"seconds_low": low, "seconds_high": high}
         sample |= {"runs": count, "waited": max(0.0, 1 - total / elapsed), "value": result.value}
@@ -141,7 +141,6 @@ class _Bench:
             sample |= {
                 "move": None if best is None else move_text(result.position, best),
                 "meaning": result.meaning(),
-                "leaves": counts.leaves,
                 "cutoffs": counts.cutoffs,
                 "first_cutoffs": counts.first_cutoffs,
             }
@@ -238,6 +237,11 @@ def _received(source: str, content: bytes) -> Any:
     return prepare(positions, *args)
 
 
+def leaves_of(result: SearchResult | PlainResult) -> int:
+    """Return the leaves that a search has visited."""
+    return result.statistics.leaves if isinstance(result, SearchResult) else result.leaves
+
+
 # All positions
 
 
@@ -257,6 +261,16 @@ class Measured:
     def nodes(self) -> int:
         """The nodes of all positions."""
         return sum(self.each)
+
+    @property
+    def leaves_each(self) -> list[int]:
+        """The leaves of each position."""
+        return [sample["leaves"] for sample in self.samples]
+
+    @property
+    def leaves(self) -> int:
+        """The leaves of all positions."""
+        return sum(self.leaves_each)
 
     @property
     def seconds(self) -> float:
@@ -302,6 +316,7 @@ def figures_of(found: Measured) -> dict[str, Any]:
     seconds = found.seconds
     row = {
         "nodes": found.nodes,
+        "leaves": found.leaves,
         "seconds": seconds,
         "spread": found.spread,
         "ebf": (found.nodes / len(found.samples)) ** (1 / found.depth),

@@ -36,6 +36,7 @@ ABOUT_INTERVALS = (
 """The note of a study with intervals."""
 
 FIGURES = {
+    "leaves": Column("leaves", "leaves visited, summed over positions", ",d"),
     "seconds": Column(
         "seconds", "CPU time, summed over positions (median of runs)", ".5f", timed=True
     ),

@@ -343,6 +343,7 @@ def plain(value: Any) -> Any:
 
 EXPERIMENTS = {
     "ablation": "cutnode.lab.ablation:ablation",
+    "combinations": "cutnode.lab.combinations:combinations",
     "compare": "cutnode.lab.compare:compare",
     "depths": "cutnode.lab.depths:depths",
     "design": "cutnode.lab.design:design",

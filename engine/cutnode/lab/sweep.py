@@ -28,6 +28,7 @@ MOST_POINTS = 1_000
 
 COMPARED_FIGURES = (
     Column("nodes", "nodes visited, summed over positions", ",d"),
+    FIGURES["leaves"],
     Column("fewer", "first row's nodes / nodes: geometric mean over positions", ",.3f", True),
     FIGURES["seconds"],
     Column("faster", "first row's CPU time / CPU time: geometric mean", ",.3f", True, timed=True),
