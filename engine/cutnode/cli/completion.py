@@ -22,6 +22,9 @@ from cutnode.contract.collection import described, functions_of_file, game_names
 from cutnode.kernels.techniques import TECHNIQUES, parameters_of
 from cutnode.playing.levels import LEVELS
 
+ENTRIES = Path(__file__).parents[1] / "lab" / "literature" / "entries"
+"""The folder of published results; their modules take long to import."""
+
 Completer = Callable[[Context, Parameter, str], list[CompletionItem]]
 
 PLAYERS = (
@@ -80,6 +83,11 @@ def complete_parameter(ctx: Context, parameter: Parameter, incomplete: str) -> l
 def complete_player(ctx: Context, parameter: Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the beginning of a player of a match."""
     return _beginning(incomplete, PLAYERS)
+
+
+def complete_entry(ctx: Context, parameter: Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a published result."""
+    return _beginning(incomplete, sorted(path.stem for path in ENTRIES.glob("*.toml")))
 
 
 def complete_file(ctx: Context, parameter: Parameter, incomplete: str) -> list[CompletionItem]:

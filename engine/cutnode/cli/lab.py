@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cutnode.cli.completion import (
+    complete_entry,
     complete_file,
     complete_folder,
     complete_parameter,
@@ -576,6 +577,31 @@ def rerun(file: str, **options: Any) -> None:
     compared = deliver(again.rerun, None, study=study, **options)
     if any(row["same"] != again.SAME for row in compared.rows):
         sys.exit(DIFFERS)
+
+
+@lab.command(epilog=EPILOG)
+@click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=complete_entry)
+@click.option("--list", "listed", is_flag=True, help="List the entries, and measure nothing.")
+@MEASURED
+def literature(names: tuple[str, ...], listed: bool, **options: Any) -> None:
+    """Measure published results of search and pruning again.
+
+    Each entry is a publication. A row has a published number, the one measured here with its 95 %
+    confidence interval, and a verdict: reproduced, reproduced in sign only, or not reproduced.
+    Notes have the claims, the sources, and what is different here. Without NAME, all are measured;
+    `cutnode lab literature knuth-moore` measures one.
+    """
+    from cutnode.lab import literature as study
+
+    if not listed:
+        deliver(study.literature, study.draw, names=names, **options)
+        return
+    for name in ("resume", "quiet"):
+        del options[name]
+    outputs = Outputs.taken_from(options, can_draw=False)
+    found = study.listed(names)
+    outputs.write(found, None)
+    outputs.print(found)
 
 
 @lab.command("parameters", epilog=EPILOG)

@@ -349,6 +349,7 @@ EXPERIMENTS = {
     "design": "cutnode.lab.design:design",
     "deviation": "cutnode.lab.deviation:deviation",
     "engines": "cutnode.lab.engines:engines",
+    "literature": "cutnode.lab.literature:literature",
     "minimal": "cutnode.lab.minimal:minimal_graph",
     "nodes": "cutnode.lab.nodes:nodes",
     "sweep": "cutnode.lab.sweep:sweep",

@@ -7,7 +7,7 @@ branching factors; the formulas are in ``cutnode.lab.formulas``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import log
+from math import exp, hypot, log
 from statistics import fmean, stdev
 from typing import Any
 
@@ -37,7 +37,12 @@ COLUMNS = (
     Column("error", "standard error of the mean", ",.1f"),
     Column("minimal", "leaves of the minimal tree (Knuth and Moore)", ",d"),
     Column("ratio", "leaves / minimal", ",.3f"),
-    Column("growth", "growth per ply of leaves, from the last listed depth of equal parity", ".3f"),
+    Column(
+        "growth",
+        "growth per ply of leaves, from the last listed depth of equal parity",
+        ".3f",
+        interval=True,
+    ),
     Column("exponent", "log(growth) / log(width): 0.5 for perfect ordering, 1 for minimax", ".3f"),
     Column("perfect", "growth with perfect ordering: sqrt(width)", ".3f"),
     Column("pearl", "limit of alpha-beta's growth on random leaves", ".3f"),
@@ -153,10 +158,18 @@ def _growing(
     means = {depth: fmean(leaves) for depth, leaves in counts.items()}
     for depth, mean in means.items():
         before = [d for d in means if d < depth and (depth - d) % 2 == 0]
-        growth = None
-        if before:
-            growth = (mean / means[before[-1]]) ** (1 / (depth - before[-1]))
         leaves = counts[depth]
+        growth = None
+        ends: dict[str, float] = {}
+        if before:
+            plies = depth - before[-1]
+            growth = (mean / means[before[-1]]) ** (1 / plies)
+            if len(leaves) > 1:
+                apart = hypot(_relative_error(leaves), _relative_error(counts[before[-1]])) / plies
+                ends = {
+                    "growth_low": growth * exp(-SIGMAS * apart),
+                    "growth_high": growth * exp(SIGMAS * apart),
+                }
         minimal = formulas.minimal_leaves(width, depth)
         yield {
             "model": model,
@@ -168,10 +181,16 @@ def _growing(
             "minimal": minimal,
             "ratio": mean / minimal,
             "growth": growth,
+            **ends,
             "exponent": log(growth) / log(width) if growth and width > 1 else None,
             "perfect": width**0.5,
             "pearl": formulas.branching_factor(width),
         }
+
+
+def _relative_error(leaves: Sequence[int]) -> float:
+    """Return the standard error of a mean / the mean."""
+    return stdev(leaves) / len(leaves) ** 0.5 / fmean(leaves)
 
 
 def draw(study: Study, figure: Any) -> None:
