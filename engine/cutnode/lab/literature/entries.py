@@ -21,7 +21,7 @@ A file ``NAME.toml`` has these texts, and then tables::
 
     [[results]]             a number, compared with a figure of a study
     of = "..."              what the number is about
-    published = 0.99        the published number
+    published = 0.99        the published number; left out if the source gives a range
     within = [0.98, 1.0]    what counts as the same; left out, only the number itself
     none = 0                the number that would mean no effect, if there is one
     study = "..."           the study's name
@@ -89,9 +89,9 @@ class Result:
     """A published number, and the figure of a study that is compared with it."""
 
     of: str
-    published: float
     row: Mapping[str, Any]
     figure: str
+    published: float | None = None
     within: tuple[float, float] | None = None
     none: float | None = None
     study: str = ""
@@ -101,19 +101,29 @@ class Result:
     @property
     def range(self) -> tuple[float, float]:
         """The ends of what counts as the published number."""
-        return self.within or (self.published, self.published)
+        number = math.nan if self.published is None else self.published
+        return self.within or (number, number)
+
+    @property
+    def number(self) -> float:
+        """The published number, or one in the middle of the published range."""
+        if self.published is not None:
+            return self.published
+        ends = [end for end in self.range if math.isfinite(end)]
+        return sum(ends) / len(ends)
 
     @property
     def said(self) -> str:
         """The published number as a text."""
         low, high = self.range
-        if low == high:
-            return f"{self.published:.7g}"
         if math.isinf(high):
-            return f"more than {low:g}" if low == self.none else f"at least {low:g}"
+            return f"{'more than' if low == self.none else 'at least'} {low:g}"
         if math.isinf(low):
-            return f"less than {high:g}" if high == self.none else f"at most {high:g}"
-        return f"{low:g} to {high:g}"
+            return f"{'less than' if high == self.none else 'at most'} {high:g}"
+        ends = f"{low:g} to {high:g}"
+        if self.published is None:
+            return ends
+        return f"{self.published:.7g}" + (f" ({ends})" if low < high else "")
 
     def verdict(self, measured: Interval) -> str:
         """Return the verdict on a measurement.
@@ -125,13 +135,12 @@ class Result:
         middle, *ends = measured
         start, end = (middle if each is None else each for each in ends)
         low, high = self.range
-        slack = ROUNDING * max(1.0, abs(self.published))
+        slack = ROUNDING * max(1.0, abs(self.number))
         if self.none is not None and start - slack <= self.none <= end + slack:
             return NOT
         if start <= high + slack and end >= low - slack:
             return REPRODUCED
-        is_above = self.published > self.none if self.none is not None else False
-        if self.none is not None and (start > self.none) == is_above:
+        if self.none is not None and (start > self.none) == (low + high > 2 * self.none):
             return IN_SIGN
         return NOT
 
@@ -203,7 +212,7 @@ def entry_of(name: str, data: Mapping[str, Any]) -> Entry:
             raise CutnodeError(f"{name}: there is no experiment {quoted(planned.experiment)}")
     for result in entry.results:
         low, high = result.range
-        if not low <= result.published <= high:
+        if not (low <= result.number <= high and low > -math.inf or high < math.inf):
             raise CutnodeError(f"{name}: {result.of}: the published number is not within its range")
         if result.study not in studies or result.turned not in TURNED:
             raise CutnodeError(f"{name}: {result.of}: unknown study or function")

@@ -242,10 +242,10 @@ def draw(study: Study, figure: Any) -> None:
     shown = []
     for row in study.rows:
         result = results.get((row["entry"], row["of"]))
-        if result is None or not result.published:
+        if result is None or not result.number:
             continue
         parts = [row.get(name) for name in ("measured", "measured_low", "measured_high")]
-        middle, *ends = (None if part is None else part / result.published for part in parts)
+        middle, *ends = (None if part is None else part / result.number for part in parts)
         low, high = ends
         interval = (low, high) if low is not None and high is not None else None
         name = f"{row['entry']}: {row['of']}"
