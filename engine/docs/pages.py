@@ -24,6 +24,8 @@ __all__ = ["INSERTS", "contract_page", "on_config", "on_files", "on_page_markdow
 
 ROOT = Path(__file__).parents[2]
 VERBS = ROOT / "engine" / "cutnode" / "contract" / "verbs.py"
+MEASURED = ROOT / "engine" / "docs" / "howto" / "literature.json"
+"""A study by `cutnode lab literature --out`, of all entries."""
 
 GAMES = {
     path.parent.name if path.name == "__init__.py" else path.stem: path
@@ -135,6 +137,40 @@ def parameters() -> str:
     return "\n".join(["| parameter | default | range | |", "|---|---|---|---|", *rows])
 
 
+def literature() -> str:
+    """Return the published results, with what a run of the command has measured."""
+    from cutnode.lab import read_study
+    from cutnode.lab.literature import entries
+
+    study = read_study(str(MEASURED))
+    parts = [" ".join(study.summary())]
+    for entry in entries():
+        rows = [row for row in study.rows if row["entry"] == entry.name]
+        cells = [[_cell(study.text(row, column)) for column in study.columns[1:]] for row in rows]
+        table = "\n".join(
+            ["| | published | measured (95 %) | |", "|---|---|---|---|"]
+            + [f"| {' | '.join(row)} |" for row in cells]
+        )
+        texts = {
+            "Source": f"{entry.source} Read: {entry.read}.",
+            "Claim": entry.claim,
+            "Published set-up": entry.setup,
+            "Here": entry.here,
+            "A difference": entry.difference,
+        }
+        about = "\n".join(f"* {name}: {_plain(text)}" for name, text in texts.items())
+        parts.append(f"### {entry.name}: {entry.title}\n\n{table}\n\n{about}")
+    versions = {key: study.machine[key] for key in ("cutnode", "python", "numba")}
+    told = ", ".join(f"{name} {version}" for name, version in versions.items())
+    parts.append(f"Measured by `{study.run['command']}` with {told}, {study.run['started']}.")
+    return "\n\n".join(parts)
+
+
+def _plain(text: str) -> str:
+    """Return a text in which Markdown finds no markup."""
+    return re.sub(r"([*_<|])", r"\\\1", text)
+
+
 def groups() -> dict[str, list[str]]:
     """Return the names of the verbs of each group, as the contract lists them."""
     rows = re.findall(r"^(\w+) +``([^`]*)``: ", docstring(VERBS), re.M)
@@ -234,6 +270,7 @@ def _cell(text: str) -> str:
 INSERTS: dict[str, Callable[..., str]] = {
     "commands": commands,
     "games": games,
+    "literature": literature,
     "module": module,
     "package": package,
     "parameters": parameters,

@@ -212,7 +212,8 @@ def entry_of(name: str, data: Mapping[str, Any]) -> Entry:
             raise CutnodeError(f"{name}: there is no experiment {quoted(planned.experiment)}")
     for result in entry.results:
         low, high = result.range
-        if not (low <= result.number <= high and low > -math.inf or high < math.inf):
+        published = low if result.published is None else result.published
+        if not low <= published <= high or low == -high == -math.inf:
             raise CutnodeError(f"{name}: {result.of}: the published number is not within its range")
         if result.study not in studies or result.turned not in TURNED:
             raise CutnodeError(f"{name}: {result.of}: unknown study or function")
@@ -224,11 +225,7 @@ def entry_of(name: str, data: Mapping[str, Any]) -> Entry:
 def _made(kind: Any, data: Mapping[str, Any], name: str) -> Any:
     """Return an instance of a dataclass from a table of a data file."""
     known = {each.name: each for each in fields(kind)}
-    needed = {
-        each.name
-        for each in known.values()
-        if each.default is MISSING
-    }
+    needed = {each.name for each in known.values() if each.default is MISSING}
     if wrong := sorted(data.keys() - known.keys()):
         raise CutnodeError(f"{name}: {kind.__name__} has no {wrong[0]!r}")
     if missing := sorted(needed - data.keys()):

@@ -208,9 +208,7 @@ def _solved(values: Values) -> Row:
     """Solve games, and return how many of them have the published value."""
     apart = []
     for game, published in values.games.items():
-        result = cutnode.solve(
-            load_game(game).start(), nodes=values.nodes, engine=values.engine
-        )
+        result = cutnode.solve(load_game(game).start(), nodes=values.nodes, engine=values.engine)
         if result.reason == "interrupted":
             raise KeyboardInterrupt
         found = getattr(result, values.figure)
