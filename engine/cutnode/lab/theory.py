@@ -7,7 +7,7 @@ branching factors; the formulas are in ``cutnode.lab.formulas``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import exp, hypot, log
+from math import exp, hypot, log, sqrt
 from statistics import fmean, stdev
 from typing import Any
 
@@ -190,7 +190,7 @@ def _growing(
 
 def _relative_error(leaves: Sequence[int]) -> float:
     """Return the standard error of a mean / the mean."""
-    return stdev(leaves) / len(leaves) ** 0.5 / fmean(leaves)
+    return stdev(leaves) / sqrt(len(leaves)) / fmean(leaves)
 
 
 def draw(study: Study, figure: Any) -> None:

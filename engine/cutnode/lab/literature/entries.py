@@ -205,7 +205,7 @@ def entry_of(name: str, data: Mapping[str, Any]) -> Entry:
         "results": tuple(_made(Result, each, name) for each in data.get("results", ())),
         "values": tuple(_made(Values, each, name) for each in data.get("values", ())),
     }
-    entry = _made(Entry, {"name": name} | dict(data) | lists, name)
+    entry: Entry = _made(Entry, {"name": name} | dict(data) | lists, name)
     studies = [each.name for each in entry.studies]
     for planned in entry.studies:
         if planned.experiment not in EXPERIMENTS:

@@ -90,7 +90,7 @@ def listed(names: Iterable[str] = ()) -> Study:
 
 def _add(study: Study, entry: Entry) -> None:
     """Measure an entry, and add its rows and its notes."""
-    expected = [result.of for result in (*entry.results, *entry.values)]
+    expected = [each.of for each in entry.results] + [each.of for each in entry.values]
     known = [study.recall(entry=entry.name, of=of) for of in expected]
     samples = [sample for sample in known if sample is not None]
     if len(samples) < len(expected):
