@@ -10,6 +10,7 @@ from cutnode.contract.collection import position_sets
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.loading import load_game
 from cutnode.contract.messages import position_text
+from cutnode.kernels.techniques import register
 from cutnode.lab.laboratory import with_interval
 from cutnode.lab.literature.entries import (
     IN_SIGN,
@@ -22,6 +23,7 @@ from cutnode.lab.literature.entries import (
     Values,
     entries,
 )
+from cutnode.lab.literature.multi_cut import MULTI_CUT
 from cutnode.lab.plots import PAGE, PALETTE, SIGMAS, Dot, add_legend, draw_dots, mark_reference
 from cutnode.lab.sampling import sample_positions
 from cutnode.lab.statistics import Interval, geometric_mean_ratio
@@ -129,7 +131,11 @@ def _measured(entry: Entry) -> Iterator[Row]:
 
 
 def run(planned: Planned) -> Study:
-    """Run an experiment of an entry; raise KeyboardInterrupt if it is interrupted."""
+    """Run an experiment of an entry; raise KeyboardInterrupt if it is interrupted.
+
+    Its techniques can be :data:`~cutnode.lab.literature.multi_cut.MULTI_CUT`, too.
+    """
+    register(MULTI_CUT)
     settings = dict(planned.settings)
     if planned.file or planned.sample:
         settings["positions"] = [position_text(position) for position in _positions(planned)]
