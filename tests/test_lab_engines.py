@@ -8,7 +8,9 @@ from marks import compiled_only
 from cutnode import load_game
 from cutnode.contract.errors import CutnodeError
 from cutnode.lab.engines import _best_prover, _better_player, engines
+from cutnode.lab.statistics import geometric_mean
 from cutnode.playing.matches import MatchResult
+from cutnode.runtime.running import Limits
 
 pytestmark = compiled_only
 
@@ -35,6 +37,24 @@ def test_sums_take_part_if_positions_fall_apart():
     study = engines(game, [game.start()], pairs=0, seconds=60)
     assert [row["engine"] for row in study.rows] == ["alphabeta", "pn", "sums", "mcts"]
     assert {sample["value"] for sample in study.samples} == {1}
+
+
+def test_proofs_in_equal_nodes():
+    positions = [TICTACTOE.parse(text) for text in ("", "5", "15")]
+    study = engines(TICTACTOE, positions, nodes=10_000, provers=["alphabeta", "pn"], pairs=0)
+    rows = {row["engine"]: row for row in study.rows}
+    assert list(rows) == ["alphabeta", "pn"]
+    assert {column.name for column in study.columns if column.timed} >= {"seconds", "elo"}
+    assert not next(column for column in study.columns if column.name == "nodes").timed
+    nodes = {(s["engine"], s["position"]): s["nodes"] for s in study.samples}
+    again = engines(TICTACTOE, positions, nodes=10_000, provers=["pn"], pairs=0)
+    assert {s["nodes"] for s in again.samples} == {n for (e, _), n in nodes.items() if e == "pn"}
+    ratios = [nodes["alphabeta", p] / nodes["pn", p] for e, p in nodes if e == "pn"]
+    assert rows["pn"]["fewer"] == pytest.approx(geometric_mean(ratios))
+    assert rows["alphabeta"]["fewer"] == 1
+    assert " of 3 positions proven in " in study.notes[0] and " nodes" in study.notes[0]
+    with pytest.raises(CutnodeError, match="'sums' proves nothing in this game"):
+        engines(TICTACTOE, positions, provers=["sums"])
 
 
 def match_of(pairs):
@@ -74,8 +94,16 @@ def row_of(engine, proven, seconds):
     ],
 )
 def test_best_prover(proofs, verdict):
-    told = _best_prover([row_of(*proof) for proof in proofs], 5, 1.0)
+    told = _best_prover([row_of(*proof) for proof in proofs], 5, Limits(None, 1.0))
     assert told.startswith(f"Proofs: {verdict}")
+
+
+def test_best_prover_in_equal_nodes():
+    rows = [row_of(*proof) | {"nodes": proof[2]} for proof in (("a", 4, 2000), ("b", 4, 30_000))]
+    told = _best_prover(rows, 5, Limits(1_000_000))
+    assert told == "Proofs: a, 4 of 5 positions proven in 2,000 nodes (b 4 in 30,000 nodes)."
+    rows = [row_of("a", 0, 1) | {"nodes": 5}]
+    assert "no engine proved a position in 5,000 nodes" in _best_prover(rows, 5, Limits(5000))
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,10 @@ def literature(names: Iterable[str] = (), *, progress: Progress = no_progress) -
     with study.kept():
         for done, entry in enumerate(chosen):
             progress(entry.name, done, len(chosen))
-            _add(study, entry)
+            try:
+                _add(study, entry)
+            except CutnodeError as error:
+                study.add_note(f"{entry.name} was not measured: {error}.")
     return study
 
 
