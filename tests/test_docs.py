@@ -22,6 +22,8 @@ import cutnode
 from cutnode.cli.main import main
 from cutnode.contract.dispatch import VERBS
 from cutnode.kernels.techniques import TECHNIQUES
+from cutnode.lab import read_study
+from cutnode.lab.literature import entries
 from cutnode.service.settings import Settings
 
 pytestmark = pytest.mark.once
@@ -30,7 +32,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "engine" / "docs"
 
 sys.path.append(str(PAGES))
-from pages import GAMES, INSERTS, contract_page, groups  # noqa: E402
+from pages import GAMES, INSERTS, MEASURED, contract_page, groups  # noqa: E402
 
 TEXTS = {path.relative_to(PAGES).as_posix(): path.read_text() for path in PAGES.rglob("*.md")}
 FENCE = re.compile(r'^```(\w*)(?: title="(.*?)")?\n(.*?)^```', re.M | re.S)
@@ -247,3 +249,15 @@ def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     page = (tmp_path / "reference" / "command_line.html").read_text()
     sections = set(re.findall(r'<h\d id="cutnode-([\w-]+)"', page))
     assert sections >= set(main.list_commands(click.Context(main)))
+
+
+def test_measured_results_are_those_of_the_entries() -> None:
+    """The data of the page of published results are a run of the command with all entries."""
+    study = read_study(str(MEASURED))
+    expected = [
+        (entry.name, each.of) for entry in entries() for each in (*entry.results, *entry.values)
+    ]
+    assert [(row["entry"], row["of"]) for row in study.rows] == expected
+    assert not study.stopped
+    page = INSERTS["literature"]()
+    assert all(f"### {entry.name}: {entry.title}" in page for entry in entries())

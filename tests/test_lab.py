@@ -269,7 +269,7 @@ def test_positions_of_a_file():
 def test_depths_at_the_command_line():
     output = run_cutnode("lab", "depths", "tictactoe", "5", "--depth", 8, "--exact").output
     row = next(line for line in output.splitlines() if line.startswith("     8 ")).split()
-    assert row[4] == "0" and row[5] == "proven"
+    assert row[5] == "0" and row[6] == "proven"
 
 
 def test_without_leaves_techniques_out():

@@ -197,7 +197,7 @@ def test_measured_and_published():
     assert {row["verdict"] for row in study.rows} == {REPRODUCED}
     assert study.rows[0]["published"] == "15" and study.rows[0]["measured"] == 15
     assert study.summary() == [
-        "5 numbers of 1 publications: 5 reproduced, 0 reproduced in sign only, 0 not reproduced."
+        "5 numbers of 1 entries: 5 reproduced, 0 reproduced in sign only, 0 not reproduced."
     ]
     assert any("Knuth" in note for note in study.notes)
 

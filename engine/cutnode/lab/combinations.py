@@ -82,7 +82,7 @@ def combinations(
 ) -> Study:
     """Search positions with all combinations of some techniques.
 
-    *factors* are the names of the techniques to combine, by default those of :data:`USUAL` that
+    *factors* are the names of the techniques to combine, by default the ones in :data:`USUAL` that
     suit the game; all searches have the other ones among *techniques*, by default the exact ones,
     except those that need a factor.  With *ordered* False, no search knows the game's own order of
     moves.  Node counts are exact, and nothing is timed.  A combination that would take more than

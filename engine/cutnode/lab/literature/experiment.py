@@ -60,7 +60,7 @@ Row = dict[str, Any]
 def literature(names: Iterable[str] = (), *, progress: Progress = no_progress) -> Study:
     """Measure published results again, each by an experiment of the laboratory.
 
-    *names* are those of entries (see :func:`~cutnode.lab.literature.entries.entries`), by default
+    *names* are names of entries (see :func:`~cutnode.lab.literature.entries.entries`), by default
     all.  A row has a published number, the one measured here with its interval, and a verdict;
     notes have the claims, their sources and what is different here.  Seeds are fixed, so that
     numbers are reproducible.  :class:`CutnodeError` for unknown names.
@@ -240,7 +240,7 @@ def summarise(study: Study) -> list[str]:
         return []
     counts = ", ".join(f"{verdicts.count(each)} {each}" for each in (REPRODUCED, IN_SIGN, NOT))
     names = {row["entry"] for row in study.rows}
-    return [f"{len(verdicts)} numbers of {len(names)} publications: {counts}."]
+    return [f"{len(verdicts)} numbers of {len(names)} entries: {counts}."]
 
 
 def draw(study: Study, figure: Any) -> None:
