@@ -722,6 +722,7 @@ COMPLETED = {
     ("search", "connect4", "--engine", "m"): ["mcts"],
     ("play", "chess", "--level", "ex"): ["expert"],
     ("match", "chess", "level=h"): ["level=hard"],
+    ("lab", "literature", "pear"): ["pearl"],
     ("tablebase", "bu"): ["build"],
     ("sol",): ["solve"],
 }

@@ -52,6 +52,7 @@ def test_a_wheel_has_all_modules_and_their_data(wheel):
     }
     assert wanted <= wheel
     assert {"cutnode/games/chess.weights", "cutnode/service/web/index.html"} <= wheel
+    assert "cutnode/lab/literature/entries/pearl.toml" in wheel
 
 
 def test_pythons_that_are_declared_are_those_of_the_classifiers():

@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-calls=False
 """Multi-cut pruning, a technique that the engine has only at singular moves."""
 
 from __future__ import annotations
