@@ -9,7 +9,8 @@ from commands import run_cutnode
 from marks import compiled_only
 
 from cutnode import CutnodeError, Searcher, alphabeta, load_game
-from cutnode.lab.combinations import combinations
+from cutnode.lab import write_study
+from cutnode.lab.combinations import combinations, draw
 from cutnode.lab.unordered import UNORDERED, without_order
 
 pytestmark = compiled_only
@@ -75,6 +76,12 @@ def test_effects_follow_from_the_samples(study):
     )
     found = of(study, "interaction")["table x killers"]["gain"]
     assert found == pytest.approx(together / alone)
+
+
+def test_plot(study, tmp_path):
+    pytest.importorskip("matplotlib")
+    write_study(study, str(tmp_path / "plot.svg"), draw)
+    assert "main effect" in (tmp_path / "plot.svg").read_text()
 
 
 def test_factors_must_make_sense():

@@ -12,7 +12,8 @@ from commands import run_cutnode
 from marks import compiled_only
 
 from cutnode import CutnodeError
-from cutnode.lab.literature import entries, experiment, literature
+from cutnode.lab import write_study
+from cutnode.lab.literature import draw, entries, experiment, literature
 from cutnode.lab.literature.entries import (
     IN_SIGN,
     NOT,
@@ -202,6 +203,12 @@ def test_measured_and_published():
     assert any("Knuth" in note for note in study.notes)
 
 
+def test_plot(tmp_path):
+    pytest.importorskip("matplotlib")
+    write_study(literature(["knuth-moore"]), str(tmp_path / "plot.svg"), draw)
+    assert "measured / published" in (tmp_path / "plot.svg").read_text()
+
+
 class Remembering(Follower):
     """A follower that has the samples of an earlier run."""
 
@@ -241,7 +248,7 @@ def smaller(planned: Planned) -> Planned:
     for text in ("a", "b"):
         if text in settings:
             settings[text] = settings[text].replace("playouts=300", "playouts=10")
-    sample = planned.sample and {**planned.sample, "count": 2}
+    sample = planned.sample and {**planned.sample, "count": min(2, planned.sample["count"])}
     return replace(planned, settings=settings, first=2, sample=sample, trees=planned.trees and 2)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -244,12 +245,12 @@ def summarise(study: Study) -> list[str]:
 
 
 def draw(study: Study, figure: Any) -> None:
-    """Draw the measured numbers, in parts of the published ones."""
+    """Draw the measured numbers / the published ones, where these are more than a bound."""
     results = {(e.name, result.of): result for e in entries() for result in e.results}
     shown = []
     for row in study.rows:
         result = results.get((row["entry"], row["of"]))
-        if result is None or not result.number:
+        if result is None or not result.number or not all(map(math.isfinite, result.range)):
             continue
         parts = [row.get(name) for name in ("measured", "measured_low", "measured_high")]
         middle, *ends = (None if part is None else part / result.number for part in parts)
