@@ -336,7 +336,7 @@ def test_a_stop_ends_a_search_at_once(engine):
         ({"techniques": ["symmetry"]}, "symmetry makes no sense without table"),
         ({"techniques": ["late_move_pruning"], "exact": True}, "late_move_pruning is selective"),
         ({"evaluation": "cell"}, "no evaluation 'cell' (did you mean 'cells'"),
-        ({"driver": "negascout"}, "driver must be one of alphabeta, mtdf, got 'negascout'"),
+        ({"driver": "negascout"}, "driver must be one of alphabeta, mtdf, sss, dual, got "),
         ({"table": 0}, "at least 1 MiB"),
         ({"table": "64"}, "the size of a table in MiB must be a whole number"),
         ({"techniques": "table"}, "techniques must be several names"),

@@ -15,6 +15,7 @@ from cutnode import (
     Evaluation,
     Searcher,
     Table,
+    alphabeta,
     compiled,
     game_names,
     legal_moves,
@@ -22,6 +23,7 @@ from cutnode import (
     minimax,
 )
 from cutnode.contract.bits import Bits, mix
+from cutnode.contract.choices import DRIVERS
 from cutnode.contract.derived import is_free_move
 from cutnode.contract.dispatch import defines
 from cutnode.contract.stop import DEPTH_IN
@@ -134,8 +136,8 @@ def check_exact_techniques(positions, depth, evaluation, *, ties=True, sets=None
 
     for number, techniques in enumerate(sets or sets_of(cls)):
         depth_in = DEPTH_IN[number % 2]
-        ways = list(itertools.product((True, False), ("alphabeta", "mtdf")))
-        for soonest, driver in [ways[number // 2 % 4]] if sets else ways:
+        ways = list(itertools.product((True, False), DRIVERS))
+        for soonest, driver in [ways[number // 2 % len(ways)]] if sets else ways:
             engine = Searcher(
                 cls,
                 table=table,
@@ -240,13 +242,25 @@ def test_exact_techniques_score_as_minimax_in_plain_python(name, every):
     check_exact_techniques(positions_of(start, name, 3), depth, HASHED, sets=sets)
 
 
-@pytest.mark.parametrize("driver", ["alphabeta", "mtdf"])
+@pytest.mark.parametrize("driver", DRIVERS)
 def test_all_exact_techniques_in_small(driver):
     engine = Searcher(GAMES["tictactoe"], exact=True, table=1, driver=driver)
     for position in positions_of(GAMES["tictactoe"], "tictactoe", 6):
         for depth in range(4):
             wanted = minimax(position, depth).value
             assert engine.search(position, depth=depth).value == wanted
+
+
+@pytest.mark.slow
+def test_best_first_searches_evaluate_no_leaf_that_alphabeta_does_not():
+    """SSS* dominates alpha-beta: G. Stockman (1979); in its MTD form, A. Plaat et al. (1996)."""
+    for seed in range(5):
+        tree = load_game(f"uniform:4x6,random,seed={seed}", plain=True).start()
+        plain = alphabeta(tree, 6)
+        engine = Searcher(tree, exact=True, techniques=["table"], driver="sss", table=1)
+        result = engine.search(tree, depth=6)
+        assert result.value == plain.value
+        assert result.statistics.leaves <= plain.leaves
 
 
 @pytest.mark.slow

@@ -132,7 +132,7 @@ USUAL_POSITIONS = 50
 OPENINGS_TOO = "Random seed for openings and sampled positions."
 
 SEARCHES = option(
-    "--searches", "Compare only these of: plain, engine, pvs, mtdf, exact.", metavar="A,B"
+    "--searches", "Only these of: plain, engine, pvs, mtdf, sss, dual, exact.", metavar="A,B"
 )
 
 

@@ -6,9 +6,12 @@ loaded.
 
 from __future__ import annotations
 
-DRIVERS = ("alphabeta", "mtdf")
-"""The drivers of an iteration: an aspiration window around the last score, or null windows only,
-starting from the last score (MTD(f), A. Plaat et al., 1996)."""
+DRIVERS = ("alphabeta", "mtdf", "sss", "dual")
+"""The drivers of an iteration: an aspiration window around the last score, or null windows only.
+
+Null windows start at the last score (MTD(f)), above all scores (MTD(+inf), which is SSS*), or below
+all (MTD(-inf), DUAL*): A. Plaat, J. Schaeffer, W. Pijls and A. de Bruin, "Best-first fixed-depth
+minimax algorithms" (1996)."""
 
 ENGINES = ("alphabeta", "mcts")
 """The engines: alpha-beta, and Monte Carlo tree search."""

@@ -31,13 +31,22 @@ SEARCHES = {
         "MTD(f) with first guess 0: null windows only, with a table",
         {"techniques": ("table",), "driver": "mtdf"},
     ),
+    "sss": ComparedSearch(
+        "SSS*, as MTD(+inf): null windows from above, with a table",
+        {"techniques": ("table",), "driver": "sss"},
+    ),
+    "dual": ComparedSearch(
+        "DUAL*, as MTD(-inf): null windows from below, with a table",
+        {"techniques": ("table",), "driver": "dual"},
+    ),
     "exact": ComparedSearch("all exact techniques, with iterative deepening from depth 1 or 2", {}),
 }
 """The searches that are compared."""
 
 COLOURS = {
     **{"plain": GREY, "engine": PALETTE["blue"], "pvs": PALETTE["green"]},
-    **{"mtdf": PALETTE["purple"], "exact": PALETTE["vermillion"]},
+    **{"mtdf": PALETTE["purple"], "sss": PALETTE["sky"], "dual": PALETTE["sky"]},
+    "exact": PALETTE["vermillion"],
     **{"minimal graph": PALETTE["black"], "minimal tree": PALETTE["orange"]},
 }
 """The colours of searches and of their references."""

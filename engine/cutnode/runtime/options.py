@@ -163,7 +163,11 @@ OPTIONS = {
     ),
     "exact": Option(bool, "Use only techniques that cannot change the score.", False),
     "driver": Option(
-        str, "Search driver: mtdf uses null windows only.", DRIVERS[0], choices=DRIVERS
+        str,
+        "Search driver: an aspiration window (alphabeta), or null windows only, from the last "
+        "score (mtdf), from above (sss, for SSS*), or from below (dual, for DUAL*).",
+        DRIVERS[0],
+        choices=DRIVERS,
     ),
     "soonest": Option(bool, "Score quicker wins higher.", True),
     "depth_in": Option(

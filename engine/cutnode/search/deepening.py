@@ -15,6 +15,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any, Protocol
 
+from cutnode.contract.choices import DRIVERS
 from cutnode.contract.derived import is_free_move, legal_moves
 from cutnode.contract.dispatch import MAX_VALUE, game_name, is_plain
 from cutnode.contract.errors import ContractError, CutnodeError
@@ -315,7 +316,7 @@ class Deepening(LimitedCalls):
         if self.chosen is not None:
             excluded = [move for move in legal_moves(self.position) if move not in self.chosen]
         choices = len(self.moves()) if self.lines > 1 else 1
-        score = self._score_by_null_windows if self.search.driver == "mtdf" else self._score
+        score = self._score if self.search.driver == DRIVERS[0] else self._score_by_null_windows
         best: float = -INFINITE
         before = self._work()
         self.interim = None
@@ -415,11 +416,12 @@ class Deepening(LimitedCalls):
         return self._iteration(depth, value, lines, False, bound)
 
     def _score_by_null_windows(self, depth: int, number: int) -> float | None:
-        """Return a score by MTD(f): null-window searches only."""
+        """Return a score by null-window searches only: MTD with the driver's first guess."""
         lower: float = -MAX_VALUE
         upper: float = MAX_VALUE
         self.proven = True
-        value = self._last_score(depth, number) or 0
+        guesses = {"mtdf": self._last_score(depth, number) or 0, "sss": upper, "dual": lower}
+        value = guesses[self.search.driver]
         line: tuple[int, ...] | None = None
         words = self.words
         while lower < upper:

@@ -46,7 +46,7 @@ class Searcher(CompiledSearch, Unpickled):
       :class:`Evaluation` or an :class:`Optionality`.
     * *techniques*: names from ``cutnode.kernels.techniques``; by default, all that suit the game.
     * *exact*: leave out techniques that can change scores.
-    * *driver*: ``"alphabeta"`` or ``"mtdf"``.
+    * *driver*: ``"alphabeta"``, or null windows only: ``"mtdf"``, ``"sss"`` or ``"dual"``.
     * *soonest*: score quicker wins higher; the default.
     * *depth_in*: the unit of depth in games in which a player can move again: ``"turns"``, in which
       a ``free_move`` costs no depth, or ``"actions"``, in which every move does.
