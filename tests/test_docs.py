@@ -21,7 +21,7 @@ from test_service import running
 import cutnode
 from cutnode.cli.main import main
 from cutnode.contract.dispatch import VERBS
-from cutnode.kernels.techniques import TECHNIQUES
+from cutnode.kernels.techniques import OPTIONAL, TECHNIQUES
 from cutnode.lab import read_study
 from cutnode.lab.literature import entries
 from cutnode.service.settings import Settings
@@ -229,7 +229,7 @@ def test_every_verb_stands_in_the_contract() -> None:
 
 
 def test_techniques_and_parameters_are_listed() -> None:
-    for name in TECHNIQUES:
+    for name in (*TECHNIQUES, *OPTIONAL):
         assert f"| `{name}` |" in INSERTS["techniques"]()
     assert INSERTS["sources"]().count("\n") > 10
     assert "| `late_move_reductions.base` | 0 | -4 to 8 |" in INSERTS["parameters"]()

@@ -106,33 +106,33 @@ def games() -> str:
 
 def techniques() -> str:
     """Return the table of the techniques of the search."""
-    from cutnode.kernels.techniques import TECHNIQUES
+    from cutnode.kernels.techniques import every_technique
 
     rows = [
         f"| `{technique.name}` | {'exact' if technique.exact else 'selective'} "
         f"| {technique.about} | {f'`{technique.needs}`' if technique.needs else ''} |"
-        for technique in TECHNIQUES.values()
+        for technique in every_technique()
     ]
     return "\n".join(["| name | | what it does | needs |", "|---|---|---|---|", *rows])
 
 
 def sources() -> str:
     """Return the table of the techniques' published sources."""
-    from cutnode.kernels.techniques import TECHNIQUES
+    from cutnode.kernels.techniques import every_technique
 
-    every = (technique for technique in TECHNIQUES.values() if technique.source)
+    every = (technique for technique in every_technique() if technique.source)
     rows = [f"| `{technique.name}` | {technique.source} |" for technique in every]
     return "\n".join(["| technique | source |", "|---|---|", *rows])
 
 
 def parameters() -> str:
     """Return the table of the techniques' parameters."""
-    from cutnode.kernels.techniques import TECHNIQUES, parameters_of
+    from cutnode.kernels.techniques import every_technique, parameters_of
 
     rows = [
         f"| `{name}` | {each.default:g} | {each.least:g} to {each.most:g} | {each.about}"
         f"{f' ({each.measured})' if each.measured else ''} |"
-        for name, _, each in parameters_of(TECHNIQUES.values())
+        for name, _, each in parameters_of(every_technique())
     ]
     return "\n".join(["| parameter | default | range | |", "|---|---|---|---|", *rows])
 

@@ -19,7 +19,7 @@ from click.shell_completion import (
 
 from cutnode.contract.choices import STYLES
 from cutnode.contract.collection import described, functions_of_file, game_names
-from cutnode.kernels.techniques import TECHNIQUES, parameters_of
+from cutnode.kernels.techniques import OPTIONAL, TECHNIQUES, parameters_of
 from cutnode.playing.levels import LEVELS
 
 ENTRIES = Path(__file__).parents[1] / "lab" / "literature" / "entries"
@@ -70,7 +70,7 @@ def complete_techniques(
 ) -> list[CompletionItem]:
     """Complete the last name in a list of techniques separated by commas."""
     before, comma, _ = incomplete.rpartition(",")
-    left = (name for name in TECHNIQUES if name not in before.split(","))
+    left = (name for name in (*TECHNIQUES, *OPTIONAL) if name not in before.split(","))
     return _beginning(incomplete, (f"{before}{comma}{name}" for name in left))
 
 

@@ -19,6 +19,7 @@ POINTS = {
     "before_child": ("node", "child", "decision", "search"),
     "after_child": ("node", "child", "value", "search"),
     "on_cutoff": ("node", "child", "search"),
+    "store": ("table", "entry", "search"),
 }
 """The points of a node at which hooks of techniques are called, and the hooks' arguments."""
 
@@ -113,6 +114,10 @@ class Technique:
         Receives the score of a move that was searched.
     ``on_cutoff(node, child, search)``
         Receives the move that cut the node.
+    ``store(table, entry, search)``
+        Stores an ``Entry`` in the transposition table instead of the search, and returns whether an
+        entry of another position is lost: a replacement scheme, as in
+        :mod:`cutnode.kernels.replacement`.  Only one technique can have it.
     """
 
     name: str
@@ -143,6 +148,7 @@ class Technique:
     before_child: Callable[..., Any] | None = None
     after_child: Callable[..., Any] | None = None
     on_cutoff: Callable[..., Any] | None = None
+    store: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.match(self.name):

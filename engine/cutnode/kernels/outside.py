@@ -21,6 +21,7 @@ from cutnode.contract.native import in_compiled_code, is_compiled
 from cutnode.contract.verbs import play
 from cutnode.kernels.declarations import Technique
 from cutnode.kernels.ordering import FIRST, ranked_move, ranked_score, with_score
+from cutnode.kernels.table import store_depth
 
 MARK = "technique "
 """The prefix of the memory fields that name the techniques a search is made for."""
@@ -35,6 +36,7 @@ ANSWERS = {
     "order": "a number",
     "after_test": "True or False",
     "before_child": "the decision it was given, or one made from it",
+    "store": "True or False",
 }
 """The results that hooks must return, in words."""
 
@@ -54,9 +56,15 @@ def outside_fields(techniques: Iterable[Technique]) -> Iterator[tuple[Any, ...]]
             yield each.field(name), np.int64, (size,)
 
 
-def require_compiled(techniques: Iterable[Technique]) -> None:
-    """Raise :class:`CutnodeError` if a hook is not compiled."""
-    for each in techniques:
+def require_hooks(techniques: Sequence[Technique], *, plain: bool) -> None:
+    """Raise :class:`CutnodeError` if hooks exclude each other, or one of them is not compiled.
+
+    A search in plain Python takes hooks that are not compiled.
+    """
+    storing = [each.name for each in techniques if each.store is not None]
+    if len(storing) > 1:
+        raise CutnodeError(f"only one technique can store entries, got {' and '.join(storing)}")
+    for each in () if plain else techniques:
         for point, hook in each.hooks():
             if not is_compiled(hook):
                 raise CutnodeError(
@@ -93,12 +101,15 @@ def checked_answer(point: str, name: str) -> Callable[[Any, Any], Any]:
     return answer
 
 
-def hooked(point: str, call: str, result: str = "") -> Callable[[Any], Any]:
+def hooked(
+    point: str, call: str, result: str = "", *, instead: bool = False
+) -> Callable[[Any], Any]:
     """Decorate the function of a point, which runs alone where no technique has a hook.
 
     Where techniques have hooks, the compiled function calls them one after the other, each if its
     technique is on: *call* is the statement that calls a ``hook`` and checks its ``answer``;
-    *result* is the variable that it returns, which starts as the decorated function's result.
+    *result* is the variable that it returns, which starts as the decorated function's result.  With
+    *instead* the call returns, and the decorated function runs only if no technique is on.
     """
 
     def decorate(function: Any) -> Any:
@@ -123,7 +134,7 @@ def hooked(point: str, call: str, result: str = "") -> Callable[[Any], Any]:
                     "answer", f"answer{number}"
                 )
                 lines.append(f"        {numbered}")
-            lines.append(f"    return {result}")
+            lines.append(f"    return {f'begin({arguments})' if instead else result}")
             space["__name__"] = " ".join([function.__name__, *(each.digest() for each, _ in hooks)])
             exec("\n".join(lines), space)
             return space["call"]
@@ -224,6 +235,14 @@ def outside_after_child(node, child, value, search):
 @hooked("on_cutoff", "hook(node, child, search)")
 def outside_on_cutoff(node, child, search):
     """Report a move that cut its node to the hooks."""
+
+
+@hooked("store", "return answer(hook(table, entry, search), False)", instead=True)
+def outside_store(table, entry, search):
+    """Store an entry by a hook, or else by the table's own scheme: see ``store_depth``."""
+    return store_depth(
+        table, entry.word, entry.lower, entry.upper, entry.move, entry.depth, entry.proven
+    )
 
 
 @hooked("estimates", "wanted = True", "wanted")

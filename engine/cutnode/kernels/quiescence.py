@@ -41,9 +41,10 @@ from cutnode.kernels.node import (
     tt_move_of,
 )
 from cutnode.kernels.ordering import FIRST, bring_best, rank, ranked_move, see_ge
+from cutnode.kernels.outside import outside_store
 from cutnode.kernels.reference import report_violation
 from cutnode.kernels.scores import final_score, limited
-from cutnode.kernels.table import entry_cutoff, is_proven, prepare, store_depth
+from cutnode.kernels.table import Entry, entry_cutoff, is_proven, prepare
 from cutnode.kernels.tablebase_scores import tablebase_score
 
 __all__ = ["begin_quiet_counts", "quiet_search"]
@@ -127,6 +128,7 @@ def quiet_node(
     """
     # Step 1. Count the node, and check whether the line ends here.
     # Quiescence can go far beyond the horizon: every node checks for a stop, and all count.
+    began = search.nodes
     search.nodes += 1
     search.quiet_nodes += 1
     search.deepest = max(search.deepest, ply)
@@ -231,5 +233,6 @@ def quiet_node(
         lower, upper = stored_bounds(best, old_alpha, beta, ply, search)
         nothing = np.int64(0)
         search.stores += 1
-        search.overwrites += store_depth(table, word, lower, upper, best_move, nothing, False)
+        entry = Entry(word, lower, upper, best_move, nothing, False, search.nodes - began)
+        search.overwrites += outside_store(table, entry, search)
     return best

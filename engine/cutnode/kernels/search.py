@@ -96,6 +96,7 @@ from cutnode.kernels.outside import (
     outside_before_child,
     outside_before_moves,
     outside_on_cutoff,
+    outside_store,
     rank_by_outside,
     wants_estimate,
 )
@@ -112,6 +113,7 @@ from cutnode.kernels.quiescence import quiet_search
 from cutnode.kernels.reference import after_move, repeats
 from cutnode.kernels.scores import MOST_ESTIMATE, from_table, limited
 from cutnode.kernels.table import (
+    Entry,
     begin,
     depth_of,
     entry_cutoff,
@@ -122,7 +124,6 @@ from cutnode.kernels.table import (
     open_whole,
     prepare,
     probe,
-    store_depth,
 )
 
 __all__ = ["search_node", "search_root"]
@@ -498,9 +499,12 @@ def proves_win(best, depth, ply, search):
 
 @compiled
 def store_score(
-    position, word, node, depth, best, best_move, proven, repetitions, search, table
+    position, word, node, depth, best, best_move, proven, repetitions, began, search, table
 ):  # fmt: skip
-    """Store a node's score as bounds for its position, unless it depends on the line before it."""
+    """Store a node's score as bounds for its position, unless it depends on the line before it.
+
+    *began* is the number of nodes visited before it.
+    """
     # With moves excluded at the root, the score is not the position's.  A draw by repetition below
     # belongs to the line: an exact search drops it, a selective one keeps it as an estimate.
     repeated = node.steps > 0 and repetitions != search.repetitions
@@ -509,8 +513,9 @@ def store_score(
     lower, upper = stored_bounds(best, node.alpha, node.beta, node.ply, search)
     best_move = canonical_best(position, best_move, search)
     proven = proven and not repeated
+    entry = Entry(word, lower, upper, best_move, depth, proven, search.nodes - began)
     search.stores += 1
-    search.overwrites += store_depth(table, word, lower, upper, best_move, depth, proven)
+    search.overwrites += outside_store(table, entry, search)
 
 
 @kernel
@@ -532,6 +537,7 @@ def search_node(
         return frontier_score(position, evaluation, node, search)
 
     # Step 2. Count the node, and check whether the line ends here.
+    began = search.nodes
     if begin_node(ply, search):
         return alpha
     over, value = end_of_line(position, ply, steps, search)
@@ -760,7 +766,7 @@ def search_node(
     settle_estimates(proven, estimates, search)
     if use_table:
         store_score(
-            position, word, node, depth, best, best_move, proven, repetitions, search, table
+            position, word, node, depth, best, best_move, proven, repetitions, began, search, table
         )
     return best
 

@@ -46,6 +46,8 @@ threads which share the table are searching right now.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from cutnode.compiler.jit import compiled
@@ -70,6 +72,22 @@ SOLVED = (1 << 24) - 1
 
 SAME, FREE, EARLIER = -3, -2, -1
 """The worth of keeping an entry, below every amount of work."""
+
+
+class Entry(NamedTuple):
+    """The result of a depth-limited search, as a replacement scheme sees it."""
+
+    word: Bits
+    """The scattered key of the position."""
+    lower: int
+    upper: int
+    move: int
+    """The best move in the canonical frame, or ``NO_MOVE``."""
+    depth: int
+    proven: bool
+    """Whether the bounds do not depend on estimates."""
+    nodes: int
+    """The nodes that the search visited, at least 1."""
 
 
 @compiled
@@ -234,7 +252,7 @@ def store_depth(table, word, lower, upper, move, depth, proven):
         elif age_of(data) == np.int64(table[AGE]) and work_of(data) > work:
             return False
         move = move_of(data) if move == NO_MOVE else move
-    put(table, victim, word, packed_bounds(lower, upper, move), work)
+    put(table, victim, word, packed_bounds(lower, upper, move), work, np.int64(table[AGE]))
     # Count only entries in free places: a replacement leaves the table as full as it was.
     if worth == FREE:
         count_entry(table, HALF_FULL)
@@ -245,7 +263,8 @@ def store_depth(table, word, lower, upper, move, depth, proven):
 def store_numbers(table, word, proof, disproof, work):
     """Store a proof and a disproof number, of 24 bits each."""
     entry, worth, _ = place(table, word)
-    put(table, entry, word, Bits(proof) | (Bits(disproof) << Bits(24)), work)
+    content = Bits(proof) | (Bits(disproof) << Bits(24))
+    put(table, entry, word, content, work, np.int64(table[AGE]))
     if worth == FREE:
         count_entry(table, HALF_FULL)
 
@@ -309,9 +328,9 @@ def packed_bounds(lower, upper, move):
 
 
 @compiled
-def put(table, entry, word, content, work):
-    """Write an entry with the current age."""
-    packed = content | (Bits(work) << Bits(WORK_AT)) | (Bits(table[AGE]) << Bits(AGE_AT))
+def put(table, entry, word, content, work, age):
+    """Write an entry."""
+    packed = content | (Bits(work) << Bits(WORK_AT)) | (Bits(age) << Bits(AGE_AT))
     # A thread that reads between the two stores finds a key that matches no position.
     table[entry + 1] = packed
     table[entry] = Bits(word) ^ Bits(table[SALT]) ^ packed
@@ -325,7 +344,7 @@ def write(table, word, lower, upper, move, work):
         lower = max(lower, lower_of(data))
         upper = min(upper, upper_of(data))
         move = move_of(data) if move == NO_MOVE else move
-    put(table, entry, word, packed_bounds(lower, upper, move), work)
+    put(table, entry, word, packed_bounds(lower, upper, move), work, np.int64(table[AGE]))
     return worth
 
 
@@ -398,4 +417,5 @@ def resize(table, buckets):
                 table[entry] = 0
                 table[entry + 1] = 0
                 place_at, _, _ = place(table, word)
-                put(table, place_at, word, data & Bits((1 << WORK_AT) - 1), work_of(data))
+                content = data & Bits((1 << WORK_AT) - 1)
+                put(table, place_at, word, content, work_of(data), np.int64(table[AGE]))

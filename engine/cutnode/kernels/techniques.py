@@ -12,6 +12,7 @@ like the engine's, once you have used it.
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
 import warnings
@@ -460,12 +461,17 @@ FORMER = {technique.former: name for name, technique in TECHNIQUES.items() if te
 SHORT = {technique.short: name for name, technique in TECHNIQUES.items() if technique.short}
 """The names, by the abbreviations that names of parameters may use."""
 
+OPTIONAL = {"replacement": "cutnode.kernels.replacement"}
+"""The engine's techniques that no search uses unless it names them, and the modules with their
+hooks: like the user's, they are compiled only into searches that use them."""
+
 REQUIRED = {
     "symmetry": {"table"},
     "enhanced_cutoffs": {"table"},
     "aspiration": {"deepening"},
     "internal_iterative_reduction": {"table", "deepening"},
     "razoring": {"quiescence"},
+    "replacement": {"table"},
     "singular_extensions": {"table"},
     "star2": {"star1", "table"},
 }
@@ -482,7 +488,7 @@ WITH_CHANCE = frozenset(
 EXACT = frozenset(name for name, technique in TECHNIQUES.items() if technique.exact)
 
 OUTSIDE: dict[str, Technique] = {}
-"""Techniques from outside the engine, by name."""
+"""Techniques from outside the engine, by name, and optional ones that were asked for."""
 
 
 def register(technique: Technique) -> Technique:
@@ -490,7 +496,7 @@ def register(technique: Technique) -> Technique:
 
     It replaces another of the same name; :class:`CutnodeError` if the engine uses the name.
     """
-    if technique.name in TECHNIQUES or technique.name in FORMER or technique.name in SHORT:
+    if any(technique.name in taken for taken in (TECHNIQUES, OPTIONAL, FORMER, SHORT)):
         raise CutnodeError(f"{technique.name} is a technique of the engine: choose another name")
     OUTSIDE[technique.name] = technique
     return technique
@@ -532,7 +538,7 @@ def reference(name: str) -> str:
 
     :class:`CutnodeError` if no file defines it.
     """
-    if name not in OUTSIDE:
+    if name not in OUTSIDE or name in OPTIONAL:
         return name
     technique = OUTSIDE[name]
     for _, hook in technique.hooks():
@@ -566,7 +572,8 @@ def fits(cls: Any, technique: Technique) -> bool:
 def technique_of(name: str | Technique) -> Technique:
     """Return a technique by its name; :class:`CutnodeError` if there is none."""
     if isinstance(name, Technique):
-        return name if TECHNIQUES.get(name.name) is name else register(name)
+        own = optional(name.name) if name.name in OPTIONAL else TECHNIQUES.get(name.name)
+        return name if own is name else register(name)
     if not isinstance(name, str):
         raise CutnodeError(f"a technique must be a name or a Technique, got {name!r}")
     if ".py:" in name:
@@ -575,13 +582,28 @@ def technique_of(name: str | Technique) -> Technique:
         new = FORMER[name]
         warnings.warn(f"the technique {name} is called {new} now", DeprecationWarning, stacklevel=4)
         return TECHNIQUES[new]
+    if name in OPTIONAL:
+        return optional(name)
     known = TECHNIQUES | OUTSIDE
     if name not in known:
+        names = list(dict.fromkeys((*known, *OPTIONAL)))
         raise CutnodeError(
             f"there is no technique {quoted(name)}"
-            + nearest(name, known, f"techniques are {', '.join(known)}")
+            + nearest(name, names, f"techniques are {', '.join(names)}")
         )
     return known[name]
+
+
+def every_technique() -> list[Technique]:
+    """Return the engine's techniques, the optional ones last."""
+    return [*TECHNIQUES.values(), *map(optional, OPTIONAL)]
+
+
+def optional(name: str) -> Technique:
+    """Return an optional technique of the engine; the first time this loads its code."""
+    if name not in OUTSIDE:
+        OUTSIDE[name] = vars(importlib.import_module(OPTIONAL[name]))[name.upper()]
+    return OUTSIDE[name]
 
 
 def leave_out(chosen: Iterable[str], names: Iterable[str]) -> frozenset[str]:
@@ -699,8 +721,10 @@ def find_parameter(name: str) -> tuple[str, Parameter]:
     *name* is such as ``late_move_reductions.base`` or ``lmr.base``.  :class:`CutnodeError` if there
     is none.
     """
-    known = {full: each for full, _, each in parameters_of((TECHNIQUES | OUTSIDE).values())}
     first, dot, last = name.partition(".") if isinstance(name, str) else ("", "", "")
+    if first in OPTIONAL:
+        optional(first)
+    known = {full: each for full, _, each in parameters_of((TECHNIQUES | OUTSIDE).values())}
     full = f"{SHORT.get(first, first)}{dot}{last}"
     if full not in known:
         raise CutnodeError(

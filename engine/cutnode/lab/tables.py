@@ -10,7 +10,7 @@ from typing import Any
 
 from cutnode.contract.loading import Game
 from cutnode.kernels.profiles import DEFAULT, profile_of
-from cutnode.kernels.techniques import TECHNIQUES, parameters_of
+from cutnode.kernels.techniques import every_technique, parameters_of
 from cutnode.lab.study import Column, Study, one_line
 
 LATEX = {
@@ -259,7 +259,7 @@ def parameters_study(game: Game | None = None) -> Study:
             "about": parameter.about,
             "measured": parameter.measured,
         }
-        for name, _, parameter in parameters_of(TECHNIQUES.values())
+        for name, _, parameter in parameters_of(every_technique())
     ]
     settings = {} if game is None else {"game": game.source}
     return Study("parameters", "Parameters of techniques", settings, COLUMNS, rows)

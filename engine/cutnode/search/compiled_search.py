@@ -23,7 +23,7 @@ from cutnode.kernels import chance_table
 from cutnode.kernels.chance import chance_root
 from cutnode.kernels.evaluation import kept_bytes
 from cutnode.kernels.node import COUNTERS, LATE_COUNTS, PREPARE_TABLE, QUIET_COUNTS, search_dtype
-from cutnode.kernels.outside import require_compiled
+from cutnode.kernels.outside import require_hooks
 from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.kernels.profiles import profile_of
 from cutnode.kernels.scores import WIN, final_score, is_decisive, limited
@@ -67,8 +67,7 @@ class CompiledSearch:
         self.evaluation = chosen_evaluation(cls, options.evaluation)
         self.techniques = choose(cls, options.techniques, exact=options.exact)
         self.outside = outside(self.techniques)
-        if not is_plain(cls):
-            require_compiled(self.outside)
+        require_hooks(self.outside, plain=is_plain(cls))
         self.parameters = checked_parameters(options.parameters or {}, self.techniques)
         self.tablebase = Tablebase.of(options.tablebase, cls)
         self.options = replace(options, techniques=self.techniques, tablebase=self.tablebase)
