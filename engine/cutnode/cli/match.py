@@ -38,7 +38,9 @@ from cutnode.storage.files import check_file, write_whole
 if TYPE_CHECKING:
     from cutnode.playing.matches import MatchResult
 
-TREE = ", ".join(f"{name}={its.placeholder}" for name, its in TREE_OPTIONS.items())
+TREE = ", ".join(
+    name if its.kind is bool else f"{name}={its.placeholder}" for name, its in TREE_OPTIONS.items()
+)
 
 PLAYERS = """\
 \b

@@ -190,6 +190,6 @@ def _options_of(engine: str, names: tuple[str, ...], options: dict[str, Any]) ->
 def _searcher_options(cls: Any, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of alpha-beta; :class:`CutnodeError` for any other option."""
     for name in TREE_OPTIONS:
-        if options.pop(name) is not None:
+        if options.pop(name) not in (None, False):
             raise CutnodeError(f"--{name.replace('_', '-')} is an option of --engine mcts")
     return with_techniques(cls, options)

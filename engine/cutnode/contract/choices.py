@@ -57,6 +57,9 @@ In 40 games at 0.1 s a move against UCT, ``"evaluation"`` won 39 in chess, which
 scored 0.65 of the points in Kalah; its 0.575 in Connect Four and in Breakthrough on 6x6 are
 inconclusive."""
 
+PROOF_FORMULAS = ("rank", "max", "sum")
+"""The formulas of the bias by proof numbers: ``cutnode.kernels.playout_numbers`` has them."""
+
 ROLLOUTS = ("uniform", "order", "bounds")
 """The rollout policies beyond the tree: random moves; mostly the best by the game's ``order``; or
 random moves, except forced ones, until the game's ``bounds`` say who wins.

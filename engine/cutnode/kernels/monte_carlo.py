@@ -13,7 +13,8 @@ evaluation, so that units do not matter.  Where there are more values than win a
 playouts in which the same player made the move later (S. Gelly and D. Silver, "Monte-Carlo tree
 search and rapid action value estimation in computer Go", 2011), and implicit minimax mixes it with
 the minimax of the estimates below (M. Lanctot et al., "Monte Carlo tree search with heuristic
-evaluations using implicit minimax backups", 2014).
+evaluations using implicit minimax backups", 2014).  PN-MCTS adds a bias for children with low proof
+numbers (``cutnode.kernels.playout_numbers``).
 
 Proofs.  Each node has bounds on its value, from finished games, from a tablebase, from the game's
 own ``bounds`` and ``endgame`` (at the first visit if rollouts use them; else when it gets children,
@@ -63,6 +64,7 @@ from cutnode.kernels.playout_expansion import (
     set_own_bounds,
     tighten_by_game,
 )
+from cutnode.kernels.playout_numbers import number_children, number_node
 from cutnode.kernels.playout_tree import (
     CHANCE,
     NEW,
@@ -78,6 +80,7 @@ from cutnode.kernels.playout_tree import (
 )
 from cutnode.kernels.playouts import (
     LISTED_VISITS,
+    MOST_TREE_PLIES,
     PLAYED,
     PlayoutMemory,
     is_settled,
@@ -149,9 +152,12 @@ def best_mixed(
     first = Bits(arms[node].first)
     best, chosen = NOTHING, first
     untried = FIRST_PLAY * half_range(position, memory)
+    bias = np.float32(memory.proof_bias * half_range(position, memory))
     for child in range(first, first + Bits(nodes[node].count)):
         value = mixed_value(child, node, arms[child].mean, untried, memory, nodes, sums)
         value += np.float32(weight) * arms[child].explore
+        if bias > 0:
+            value += bias * sums[child].bias
         chosen = child if value > best else chosen
         best = max(best, value)
     return np.int64(chosen)
@@ -307,8 +313,13 @@ def back_up(
     which only the result remains to be counted, or -1.
     """
     result, who = memory.result, memory.who
+    if memory.no_solver:
+        memory.changed = False
+    numbered = memory.proof_bias > 0
     while ply >= 0 and (memory.everywhere or memory.changed):
         node = memory.visited[ply]
+        if numbered:  # only until nothing changes
+            numbered = number_node(node, memory, nodes, arms, sums) or ply > memory.grown_ply
         if not nodes[node].same:
             result = -result
             who = 1 - who
@@ -336,6 +347,7 @@ def back_up(
                 back_up_rave(above, who, result, memory, nodes, arms, sums)
     memory.result = result
     memory.who = who
+    memory.grown_ply = MOST_TREE_PLIES
     return ply
 
 
@@ -404,7 +416,10 @@ def grow(
         return False
     if memory.minimax > 0:
         back_up_estimate(node, nodes, arms, sums)
-    if grown > 1:
+    if memory.proof_bias > 0:
+        number_children(node, memory, nodes, arms, sums)
+        memory.grown_ply = min(memory.grown_ply, ply)
+    if grown > 1 and not memory.no_solver:
         memory.changed = tighten(position, node, nodes, arms, sums)
         lower, upper = own_bounds(node, nodes)
         if is_settled(position, lower, upper):

@@ -53,15 +53,26 @@ NODE = np.dtype(
 """The further data that a playout reads of the nodes that it visits."""
 
 SUMS = np.dtype(
-    [
-        ("prior", np.float64),  # or the probability of an outcome
-        ("estimate", np.float64),  # minimax of the estimates below, in units of worth
-        ("rave_visits", np.float64),
-        ("rave_mean", np.float64),
-    ],
+    {
+        "names": [
+            "prior",  # or the probability of an outcome
+            "estimate",  # minimax of the estimates below, in units of worth
+            "rave_visits",
+            "rave_mean",
+            "wins",  # proof number of the chooser's win
+            "losses",  # proof number of the opponent's win
+            "bias",  # of the chooser's selection, by the proof numbers of the siblings
+        ],
+        "formats": [*(np.float64,) * 4, *(np.float32,) * 3],
+        "offsets": [0, 8, 16, 24, 16, 20, 24],
+        "itemsize": 32,
+    },
     align=True,
 )
-"""The data of a node that only some searches use; other searches do not write them."""
+"""The data of a node that only some searches use; other searches do not write them.
+
+No search uses both RAVE and proof numbers, which share their place.
+"""
 
 Nodes = Annotated[Any, records(lambda cls: NODE)]
 Arms = Annotated[Any, records(lambda cls: ARM)]
@@ -161,6 +172,9 @@ def copy_node(nodes, arms, sums, node, new_nodes, new_arms, new_sums, place):
     new_sums[place].estimate = sums[node].estimate
     new_sums[place].rave_visits = sums[node].rave_visits
     new_sums[place].rave_mean = sums[node].rave_mean
+    new_sums[place].wins = sums[node].wins
+    new_sums[place].losses = sums[node].losses
+    new_sums[place].bias = sums[node].bias
 
 
 @compiled

@@ -93,6 +93,9 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("exploration", np.float64),
         ("rave", np.float64),
         ("minimax", np.float64),
+        ("no_solver", np.int64),
+        ("proof_bias", np.float64),
+        ("proof_formula", np.int64),  # index into cutnode.contract.choices.PROOF_FORMULAS
         ("greed", np.float64),
         ("use_bounds", np.int64),
         ("results_only", np.int64),  # whether a rollout's result may be drawn at once
@@ -112,6 +115,7 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("who", np.int64),  # who moves where a playout leaves the tree; 0: the root's mover
         ("result", np.float64),  # of the playout, for that player
         ("changed", np.int64),  # whether the bounds of that node have changed
+        ("grown_ply", np.int64),  # first ply where the playout has given a node children
         ("violation", np.uint64, (words_each(cls),)),  # a position that breaks the contract
         ("before", np.int64),  # number of positions of the path before the root
         ("path", np.uint64, (MOST_BEFORE + plies + 2,)),

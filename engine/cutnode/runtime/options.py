@@ -16,6 +16,7 @@ from cutnode.contract.choices import (
     DRIVERS,
     MOST_PROOF_SHARE,
     PRIORS,
+    PROOF_FORMULAS,
     ROLLOUTS,
     SEARCHES,
     SELECTIONS,
@@ -118,6 +119,19 @@ TREE_OPTIONS = {
     ),
     "minimax": Option(
         float, "Weight of minimax evaluations against playouts.", 0.0, most=1, engine="mcts"
+    ),
+    "no_solver": Option(
+        bool, "Back up results only, as plain MCTS does, and no proofs.", False, engine="mcts"
+    ),
+    "proof_bias": Option(
+        float, "Weight of proof numbers in the selection, as in PN-MCTS.", 0.0, engine="mcts"
+    ),
+    "proof_formula": Option(
+        str,
+        "Formula of the bias by proof numbers.",
+        PROOF_FORMULAS[0],
+        choices=PROOF_FORMULAS,
+        engine="mcts",
     ),
     "rollouts": Option(
         str,

@@ -15,7 +15,7 @@ import numpy as np
 
 from cutnode.compiler.memory import Memory
 from cutnode.contract.bits import WORD, mix
-from cutnode.contract.choices import PRIORS
+from cutnode.contract.choices import PRIORS, PROOF_FORMULAS
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant, game_name
 from cutnode.contract.errors import CutnodeError, GameError
@@ -30,6 +30,7 @@ from cutnode.kernels.playout_tree import ROOT, TOLD
 from cutnode.kernels.playouts import (
     COUNTERS,
     LISTED_VISITS,
+    MOST_TREE_PLIES,
     estimated_worth,
     most_plies,
     playout_dtype,
@@ -87,6 +88,12 @@ class MonteCarlo(Unpickled):
       ``"uniform"``.
     * *rave*: the number of playouts up to which RAVE outweighs them (0: no RAVE).
     * *minimax*: the weight of minimaxed estimates against the mean of playouts, from 0 to 1.
+    * *no_solver*: back up only the results of playouts, as plain MCTS does, and not what finished
+      games prove.
+    * *proof_bias*: the weight of proof numbers in the selection, in the unit of *exploration* (0:
+      none; not in games of chance, and not with *rave*).
+    * *proof_formula*: the formula of that bias, ``"rank"``, ``"max"`` or ``"sum"`` (see
+      :mod:`cutnode.kernels.playout_numbers`).
     * *rollouts*: ``"uniform"``, by the game's ``"order"``, or with its ``"bounds"`` (the default
       if the game has them and only who wins matters).
     * *cut_after*: the number of plies after which an estimate ends a rollout.
@@ -116,6 +123,10 @@ class MonteCarlo(Unpickled):
         if self.tablebase is not None and defines(self.cls, "chance"):
             raise GameError(
                 f"{game_name(self.cls)} is a game of chance: playouts do not use its tablebase"
+            )
+        if chosen.proof_bias and defines(self.cls, "chance"):
+            raise GameError(
+                f"{game_name(self.cls)} is a game of chance: proof_bias needs one without"
             )
         for what, by in (("rollouts", "order"), ("rollouts", "bounds"), ("priors", "order")):
             if getattr(chosen, what) == by and not defines(self.cls, by):
@@ -149,7 +160,11 @@ class MonteCarlo(Unpickled):
         memory["rave"], memory["minimax"] = float(chosen.rave), float(chosen.minimax)
         memory["greed"] = GREED if chosen.rollouts == "order" else 0.0
         memory["use_bounds"] = int(chosen.rollouts_for(self.cls) == "bounds")
-        more = bool(chosen.rave or chosen.minimax)
+        memory["no_solver"] = int(chosen.no_solver)
+        memory["proof_bias"] = float(chosen.proof_bias)
+        memory["proof_formula"] = PROOF_FORMULAS.index(chosen.proof_formula)
+        memory["grown_ply"] = MOST_TREE_PLIES
+        more = bool(chosen.rave or chosen.minimax or chosen.proof_bias)
         memory["mixed"] = int(more or memory["puct"] != 0)
         memory["everywhere"] = int(more or memory["shared"] != 0)
         uniform = chosen.rollouts_for(self.cls) == "uniform"
@@ -302,8 +317,9 @@ class _Growth:
         if not self.over:
             # Proofs depend on possible repetitions, and root moves on which were left out.
             whole = not excluded and not search._restricted
-            reuse = search.options.reuse and whole
-            self.tree.begin(position, reuse=reuse, forget=defines(search.cls, "reversible"))
+            forget = defines(search.cls, "reversible")
+            reuse = search.options.reuse and whole and not (forget and search.options.proof_bias)
+            self.tree.begin(position, reuse=reuse, forget=forget)
             search._restricted = bool(excluded)
 
     def _share(self, limit: int | None) -> int:

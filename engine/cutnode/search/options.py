@@ -299,6 +299,9 @@ class PlayoutKeywords(TypedDict, total=False):
     exploration: float | None
     rave: float
     minimax: float
+    no_solver: bool
+    proof_bias: float
+    proof_formula: str
     rollouts: str | None
     cut_after: int | None
 
@@ -330,6 +333,9 @@ class TreeOptions(AutoOptions):
     exploration: float | None = None
     rave: float = OPTIONS["rave"].default
     minimax: float = OPTIONS["minimax"].default
+    no_solver: bool = OPTIONS["no_solver"].default
+    proof_bias: float = OPTIONS["proof_bias"].default
+    proof_formula: str = OPTIONS["proof_formula"].default
     rollouts: str | None = None
     cut_after: int | None = None
     reuse: bool = OPTIONS["reuse"].default
@@ -338,6 +344,9 @@ class TreeOptions(AutoOptions):
         _Options.__post_init__(self)
         if self.selection == "uct" and self.priors is not None:
             raise CutnodeError("priors need selection='puct'; 'uct' does not use them")
+        for name in ("rave", "no_solver"):  # RAVE's numbers have the place of proof numbers
+            if self.proof_bias and getattr(self, name):
+                raise CutnodeError(f"{name} and proof_bias exclude each other: choose one")
 
     def selection_for(self, cls: Any, estimates: bool) -> str:
         """Return how to select children in a game; *estimates* says whether it has estimates."""

@@ -152,7 +152,9 @@ class PlayoutTree:
             node.same = 1
             node.lower, node.upper = -node.upper, -node.lower
             node.average = -node.average
-            self.sums[ROOT].estimate = -self.sums[ROOT].estimate
+            sums = self.sums[ROOT]
+            sums.estimate = -sums.estimate
+            sums.wins, sums.losses = sums.losses, sums.wins
         if self.arms[ROOT].first == 0:
             self._plant()
 

@@ -1694,6 +1694,21 @@ export interface components {
              */
             minimax?: number | null;
             /**
+             * No Solver
+             * @description Whether to back up results only, as plain MCTS does, and no proofs (mcts only).
+             */
+            no_solver?: boolean | null;
+            /**
+             * Proof Bias
+             * @description Weight of proof numbers in the selection, as in PN-MCTS (mcts only).
+             */
+            proof_bias?: number | null;
+            /**
+             * Proof Formula
+             * @description Formula of the bias by proof numbers (mcts only).
+             */
+            proof_formula?: ("rank" | "max" | "sum") | null;
+            /**
              * Rollouts
              * @description Rollout policy beyond the tree (mcts only).
              */
