@@ -93,8 +93,8 @@ def test_a_technique_is_at_work(technique):
         assert result.nodes != without.nodes
     for found in (result, without):
         assert_line(found)
-    techniques = choose(type(result.position), None)
-    assert found.proven or result.exact == EXACT.issuperset(techniques)
+    if not found.proven and case is not PAIRS:  # for which no selective technique is of use
+        assert not result.exact
 
 
 def assert_line(result):
