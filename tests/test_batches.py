@@ -23,7 +23,6 @@ from marks import compiled_only
 
 from cutnode import NO_MOVE, CutnodeError, PositionError, Table, legal_moves, load_game, solve_many
 from cutnode.batches import BatchProgress, read_positions, read_results, run_batch
-from cutnode.batches.journal import Journal
 from cutnode.cli.batch import batch
 from cutnode.compiler.locks import lock
 from cutnode.contract.notes import notes_to
@@ -32,6 +31,7 @@ from cutnode.contract.verbs import canonical, play
 from cutnode.runtime.running import Limits
 from cutnode.search.solving import ProofSettings
 from cutnode.search.spans import Spans, proof_workers
+from cutnode.storage.journal import Journal
 
 SETS = Path(__file__).parent.parent / "benchmarks" / "data"
 GAME = load_game("connect4")

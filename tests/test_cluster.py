@@ -22,12 +22,12 @@ from cutnode.batches import run_batch
 from cutnode.cli.cluster import cluster as cluster_command
 from cutnode.cluster import build_tablebase as build_on_cluster
 from cutnode.cluster import search_many, solve_many, solve_split
-from cutnode.cluster.splitting import Split
-from cutnode.cluster.top import Top
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.positions import Packed
 from cutnode.contract.verbs import moves_again, outcome, play
+from cutnode.search.splitting import Split
+from cutnode.search.top import Top
 from cutnode.tablebases.building import build_tablebase
 from cutnode.tablebases.tablebase import Tablebase
 
@@ -121,14 +121,15 @@ def test_too_many_positions_are_refused():
 def test_bounds_that_are_restored_need_not_be_asked_for():
     start = load_game("tictactoe").start()
     first = settle(start, 4, random.Random(1))
-    keys = first.top.keys[first.top.leaves]
-    leaves = first.nodes[first.top.leaves]
-    ours = leaves["side"] > 0
-    lower = [int(n.low) if own else -int(n.high) for n, own in zip(leaves, ours, strict=True)]
-    upper = [int(n.high) if own else -int(n.low) for n, own in zip(leaves, ours, strict=True)]
+    entries = []
+    for leaf in range(first.top.leaves.start, first.top.leaves.stop):
+        low, high, side = (int(first.nodes[leaf][name]) for name in ("low", "high", "side"))
+        lower, upper = (low, high) if side > 0 else (-high, -low)
+        entries.append(first.entry(leaf, lower, upper, 0))
     again = Split(Top(start, 4, 100_000))
     assert not again.done
-    assert again.restore(keys, np.array(lower), np.array(upper)) == len(keys)
+    assert again.share() < 1
+    assert again.restore(np.array(entries, np.uint64)) == len(entries)
     assert again.done
     assert again.lower == first.lower
 

@@ -22,13 +22,13 @@ from distributed import Client, LocalCluster
 
 from cutnode import Table, load_game, solve
 from cutnode.cluster import solve_split
-from cutnode.cluster.splitting import Split
 from cutnode.cluster.tasks import IN_FLIGHT, Tasks
-from cutnode.cluster.top import Top
 from cutnode.cluster.worker import GameOnWorker, SentGame, answer
 from cutnode.contract.positions import Packed
 from cutnode.runtime.running import Limits
 from cutnode.search.solving import ProofSettings, ProofTask
+from cutnode.search.splitting import Split
+from cutnode.search.top import Top
 
 POSITIONS = (("connect4", "44444"), ("kalah:5x4", ""))
 PLIES = (2, 4, 6, 8, 10)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from cutnode.batches.journal import Journal
 from cutnode.contract.stop import CALLED
 from cutnode.contract.verbs import NO_MOVE
+from cutnode.storage.journal import Journal
 
 SPAN = struct.Struct("<QQ")
 """The header of a journal record: the number of the first position, and the number of rows."""

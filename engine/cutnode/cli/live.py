@@ -85,7 +85,8 @@ def _at_a_glance(position: Any, now: Progress) -> str:
         return f"{compiling or 'getting ready'}, {now.seconds:.0f} s"
     effort = f"{now.nodes:,} nodes", f"{_rate(now):,}/s", f"table {now.fill:.0%}"
     line = " ".join(_line(position, now))
-    return "  ".join([*_found(now), *effort, f"{now.seconds:.1f} s", line])
+    outlook = [] if now.outlook is None else [str(now.outlook)]
+    return "  ".join([*_found(now), *effort, f"{now.seconds:.1f} s", *outlook, line])
 
 
 def _info(position: Any, now: Progress) -> str:
@@ -93,7 +94,18 @@ def _info(position: Any, now: Progress) -> str:
     effort = f"nodes {now.nodes}", f"nps {_rate(now)}", f"hashfull {round(1000 * now.fill)}"
     line = _line(position, now)
     pv = ["pv", *line] if line else []
-    return " ".join(["info", *_found(now), *effort, f"time {round(1000 * now.seconds)}", *pv])
+    return " ".join(
+        ["info", *_found(now), *effort, f"time {round(1000 * now.seconds)}", *_outlook(now), *pv]
+    )
+
+
+def _outlook(now: Progress) -> list[str]:
+    """Return the estimates of a proof with a journal, if there are any: times in milliseconds."""
+    if now.outlook is None:
+        return []
+    share, left = now.outlook.share, now.outlook.left
+    times = [] if left is None else ["left", *(str(round(1000 * seconds)) for seconds in left)]
+    return ["share", f"{share:.3f}", *times]
 
 
 def _found(now: Progress) -> list[str]:

@@ -21,6 +21,7 @@ from cutnode.cli.options import (
     PROGRESS,
     SOLVER,
     combined,
+    journal_option,
     memory_option,
     nodes_option,
     positions_of_game,
@@ -63,6 +64,10 @@ PROOF = combined(
         metavar="FILE",
         shell_complete=complete_file,
     ),
+    journal_option(
+        "Keep what is proven below the position in FILE, and resume from it; several processes may "
+        "use it at once: see engine/docs/howto/long_proofs.md."
+    ),
     click.option("--cold", is_flag=True, help="Clear the table before each position of a file."),
     positions_option("Games of chance: position limit, about 200 bytes each.", default=10_000_000),
     tolerance_option("Games of chance: largest gap between the bounds of a value.", default=1e-9),
@@ -72,7 +77,7 @@ PROOF = combined(
 
 WITHOUT_CHANCE = (
     *("weak", "engine", "nodes", "threads", "table_mb", "cold", "tablebase", "memory_mb"),
-    *("told", "at_least", "proof", "values"),
+    *("told", "at_least", "proof", "values", "journal"),
 )
 WITH_CHANCE = ("positions", "tolerance")
 """The options for games without chance only, and for games of chance only."""
@@ -111,7 +116,7 @@ def prove_and_print(
         solve_by_iteration(kind, entries, as_json=as_json, lines=file is not None, limits=limits)
         return
     proof = search.pop("proof", None)
-    require_sense(kind, entries, search)
+    require_sense(kind, entries, file, search)
     if proof is not None:
         require_target(proof, file)
     if search["values"] is not None:
@@ -172,11 +177,15 @@ def summarise(solved: int, positions: int, nodes: int, seconds: float) -> None:
     )
 
 
-def require_sense(kind: str, entries: list[tuple[str, Any]], search: dict[str, Any]) -> None:
+def require_sense(
+    kind: str, entries: list[tuple[str, Any]], file: str | None, search: dict[str, Any]
+) -> None:
     """Fail if options or values make no sense; drop ``at_least`` from *search* if it is None."""
     from cutnode.search.game_solver import require_value
     from cutnode.search.options import proof_options
 
+    if file is not None and search["journal"] is not None:
+        raise CutnodeError("--journal and --file exclude each other: a journal has one position")
     if search.get("at_least") is None:
         search.pop("at_least", None)
     asked = ("weak", "engine", "nodes", "seconds", "at_least")
@@ -263,25 +272,38 @@ def prove_one(
 
     known = Tablebase.of(search.pop("tablebase"), type(start))
     threads, memory = search.pop("threads"), search.pop("memory")
-    values = search.pop("values")
+    values, journal = search.pop("values"), search.pop("journal")
     options = proof_options(kind, search).of_game(type(start))
     if as_text:
         click.echo(f"{drawn(start)}\n")
-    solver = GameSolver(type(start), table, threads, tablebase=known, memory=memory, values=values)
+    solver = GameSolver(
+        type(start),
+        table,
+        threads,
+        tablebase=known,
+        memory=memory,
+        values=values,
+        journal=journal,
+    )
+    solver.told = lambda note: click.echo(f"cutnode: {journal}: {note}", err=True)
     clock = Clock(None)
 
     def look() -> Progress:
         nodes, lower, upper = solver.progress()
-        return Progress(0, None, lower, upper, (), nodes, clock.elapsed(), table.fill())
+        seconds, fill = clock.elapsed(), table.fill()
+        return Progress(0, None, lower, upper, (), nodes, seconds, fill, solver.outlook)
 
     with live(start, look, told=told):
-        if known is None and threads == 1 and not kept:
+        if known is None and threads == 1 and not kept and journal is None:
             first = first_proof(kind, start, options, table)
             if first is not None:
                 return first
         solver.prepare(options.engine)
         clock = Clock(None)
-        return solver.prove(kind, start, options)
+        result = solver.prove(kind, start, options)
+    if result.reason != "proven" and solver.outlook is not None:
+        click.echo(f"cutnode: {journal}: {solver.outlook}", err=True)
+    return result
 
 
 def prove_file(
@@ -293,7 +315,7 @@ def prove_file(
 
     cls = type(positions[0])
     known = Tablebase.of(search.pop("tablebase"), cls)
-    memory, values = search.pop("memory"), search.pop("values")
+    memory, values, _ = (search.pop(name) for name in ("memory", "values", "journal"))
     in_batch = kind == "solve" and "at_least" not in search and values is None
     if in_batch and known is None and not has_loops(cls):
         with progress_bar(len(positions), told=told) as progress:

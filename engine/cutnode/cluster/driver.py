@@ -11,23 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from cutnode.batches.journal import Journal
-from cutnode.cluster.splitting import Split
 from cutnode.cluster.tasks import IN_FLIGHT, PATIENCE, Tasks, require_client
-from cutnode.cluster.top import Top
 from cutnode.contract.choices import CLUSTER_POSITIONS
-from cutnode.contract.derived import most_value
 from cutnode.contract.dispatch import game_name, is_plain
 from cutnode.contract.errors import GameError, require_at_least
-from cutnode.contract.messages import position_text
 from cutnode.contract.positions import coerce
-from cutnode.contract.verbs import NO_MOVE, outcome
+from cutnode.contract.verbs import INFINITE, NO_MOVE, outcome
 from cutnode.kernels.clock import Clock
 from cutnode.runtime.running import Limits, is_stopped
 from cutnode.search.api import solve
 from cutnode.search.results import Result, TableUse
+from cutnode.search.resuming import ProofJournal
 from cutnode.search.solving import presearch, require_batches
-from cutnode.storage.arrays import identity
+from cutnode.search.splitting import Split
+from cutnode.search.top import Top
 from cutnode.storage.tables import Table
 
 TASK_SECONDS = 0.1
@@ -43,9 +40,6 @@ root also triggers it."""
 
 SCOUTING_MEGABYTES = 64
 """The table size of the search that guesses the value, in games that define ``scout``."""
-
-FACT = np.dtype([("key", "<u8"), ("lower", "<i4"), ("upper", "<i4")])
-"""The bounds of a position for its mover; a journal record is an array of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +106,9 @@ def solve_split(
     worker has a table of *table* MiB, which it keeps between tasks.
 
     Answers are kept in the file *journal*; a later call for the same position resumes from them,
-    even with other *plies*.  *weak* finds only the winner.  When *seconds* have passed, *stop* is
-    set, or Ctrl-C arrives, the bounds proven so far are returned.
+    even with other *plies*, and so does :func:`cutnode.solve`, also at the same time.  *weak* finds
+    only the winner.  When *seconds* have passed, *stop* is set, or Ctrl-C arrives, the bounds
+    proven so far are returned.
 
     :class:`CutnodeError` if the top has more than *most_positions* positions, if a task fails
     repeatedly, or if the cluster is gone; the answers so far are then in the journal.
@@ -136,10 +131,9 @@ def solve_split(
     split = Split(top, weak=weak, guess=None if presearched is None else presearched.guesses[0])
     driver = Driver(split, questions, clock, progress)
     reason = ""
-    about = {"job": "split", **identity(cls), "position": position_text(position)}
-    kept = None if journal is None else Journal(journal, about, driver.take)
+    kept = None if journal is None else ProofJournal(journal, position)
     with contextlib.nullcontext() if kept is None else kept:
-        driver.restore()
+        driver.restore(kept)
         if not split.done:
             game = GameOnWorker(SentGame.of(cls))
             with Tasks(client, answer, game) as tasks:
@@ -164,20 +158,13 @@ class Driver:
         self.answers = self.tasks = self.cancelled = self.restored = self.nodes = 0
         self.busy = 0.0
         self._asked, self._looked = split.asked, 0.0
-        self._facts: list[np.ndarray] = []
 
-    def take(self, record: bytes) -> None:
-        """Take a record of the journal."""
-        self._facts.append(np.frombuffer(record, FACT))
+    def restore(self, journal: ProofJournal | None) -> None:
+        """Give bounds from the journal to the split, if there are new ones."""
+        if journal is not None and len(entries := journal.news()):
+            self.restored += self.split.restore(entries)
 
-    def restore(self) -> None:
-        """Give the bounds from the journal to the split."""
-        if self._facts:
-            facts = np.concatenate(self._facts)
-            self.restored = self.split.restore(facts["key"], facts["lower"], facts["upper"])
-            self._facts.clear()
-
-    def run(self, tasks: Tasks, journal: Journal | None, table: int, limits: Limits) -> str:
+    def run(self, tasks: Tasks, journal: ProofJournal | None, table: int, limits: Limits) -> str:
         """Ask until the value is proven; return why it ended early, or ""."""
         self.table = table
         try:
@@ -188,13 +175,12 @@ class Driver:
                     return "time limit"
                 self._fill(tasks)
                 for leaves, (yes, nodes, seconds) in tasks.wait(PATIENCE):
-                    self._answered(leaves, np.frombuffer(yes, np.uint8), journal)
+                    self._answered(leaves, np.frombuffer(yes, np.uint8), nodes, journal)
                     self.tasks += 1
-                    self.nodes += nodes
                     self.busy += seconds
                 self._cancel(tasks)
-                if journal is not None:
-                    journal.sync()
+                if journal is not None and journal.file.sync():
+                    self.restore(journal)
                 self._report(tasks)
         except KeyboardInterrupt:
             return "interrupted"
@@ -235,20 +221,25 @@ class Driver:
         return max(1, min(int(fitting), MOST_QUESTIONS))
 
     def _answered(
-        self, label: list[tuple[int, int]], yes: np.ndarray, journal: Journal | None
+        self,
+        label: list[tuple[int, int]],
+        yes: np.ndarray,
+        nodes: int,
+        journal: ProofJournal | None,
     ) -> None:
-        """Take the answers of a task."""
-        facts = np.zeros(len(yes), FACT)
-        limit = most_value(self.split.top.position)
-        for fact, (leaf, asked), at_least in zip(facts, label, yes, strict=False):
-            lower, upper = (asked, limit) if at_least else (-limit, asked - 1)
+        """Take the answers of a task, which took *nodes*."""
+        work = max(nodes // max(len(yes), 1), 1).bit_length() - 1
+        entries = np.zeros((len(yes), 2), np.uint64)
+        for entry, (leaf, asked), at_least in zip(entries, label, yes, strict=False):
+            lower, upper = (asked, INFINITE) if at_least else (-INFINITE, asked - 1)
             self.split.take_answer(leaf, lower, upper)
-            fact["key"], fact["lower"], fact["upper"] = self.split.top.keys[leaf], lower, upper
+            entry[:] = self.split.entry(leaf, lower, upper, work)
         for leaf, _ in label[len(yes) :]:
             self.split.put_back(leaf)
         self.answers += len(yes)
+        self.nodes += nodes
         if journal is not None:
-            journal.append(facts.tobytes())
+            journal.append(entries, self.nodes)
 
     def _cancel(self, tasks: Tasks) -> None:
         """Cancel the tasks whose answers are no longer needed.

@@ -17,8 +17,9 @@ from cutnode.contract.verbs import (
     play,
     settled,
 )
+from cutnode.kernels.graph import Graph
 from cutnode.kernels.parameters import HALF_FULL
-from cutnode.kernels.table import begin, reserve, store
+from cutnode.kernels.table import ENTRY_WORDS, WORK_AT, begin, place, put, reserve, store, work_of
 
 ROOM = MOVES_ROOM
 """Room for moves that the buffer of :func:`unfold` has in addition to ``MAX_MOVES``."""
@@ -98,3 +99,28 @@ def fill(
             MOST_WORK,
             HALF_FULL,
         )
+
+
+@kernel
+def solver_words(example: Position, words: Words, keys: Words, points: Numbers) -> None:
+    """Write the scattered key of each position packed in *words*, and its settled points."""
+    for number in range(len(keys)):
+        points[number], word = settled(unpack(words, number * width(example), example))
+        keys[number] = mix(Bits(word))
+
+
+@kernel
+def put_back(graph: Graph, entries: Words, begins: bool, table: Words) -> None:
+    """Put *entries*, each a scattered key and its data, into a table of any game.
+
+    With *begins*, make room for them first; without, a search may be using the table.  An entry in
+    the table stays if it took more work.
+    """
+    if begins:
+        begin(table, False)
+        reserve(table, len(entries) // ENTRY_WORDS, HALF_FULL)
+    for at in range(0, len(entries), ENTRY_WORDS):
+        word, data = Bits(entries[at]), Bits(entries[at + 1])
+        entry, worth, there = place(table, word)
+        if max(worth, work_of(there)) <= work_of(data):
+            put(table, entry, word, data & Bits((1 << WORK_AT) - 1), work_of(data))

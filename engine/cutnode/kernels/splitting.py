@@ -1,6 +1,6 @@
 """The top of a game's tree as a graph: its expansion, and proof numbers to choose the next leaf.
 
-See :mod:`cutnode.cluster.top` and :mod:`cutnode.cluster.splitting`, which drive it."""
+See :mod:`cutnode.search.top` and :mod:`cutnode.search.splitting`, which drive it."""
 
 from __future__ import annotations
 

@@ -95,6 +95,7 @@ class AnalyseKeywords(ProofKeywords, total=False):
     tablebase: Tablebase | str | os.PathLike[str] | None
     memory: int | None
     values: ValueTable | None
+    journal: str | os.PathLike[str] | None
 
 
 class SolveKeywords(QuestionKeywords, AnalyseKeywords, total=False):
@@ -122,6 +123,9 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     repetition on the line of play as a draw: see :mod:`cutnode.search.loops`.
 
     The solver of sums takes the *values* of parts from a :class:`ValueTable`.
+
+    A long proof is resumed from the file *journal*, which keeps what is proven below the root;
+    several processes may work on it: see :mod:`cutnode.search.resuming`.
 
     *engine* is ``"alphabeta"``, ``"pn"`` (df-pn, for games that are won or lost by narrow lines in
     wide trees: :mod:`cutnode.kernels.proof_numbers`), ``"sums"`` (for games whose positions fall
@@ -161,7 +165,7 @@ def _solver(
     table, threads = given.pop("table", None), given.pop("threads", 1)
     given["tablebase"] = Tablebase.of(given.get("tablebase"), type(position))
     alone = not isinstance(table, Table) and threads == 1
-    alone &= given["tablebase"] is None and given.get("book") is None
+    alone &= all(given.get(name) is None for name in ("tablebase", "book", "journal"))
     with table_for(table) as table:
         cls: Any = type(position)
         usual = alone and table is shared_table() and not any(given.values())

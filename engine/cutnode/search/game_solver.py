@@ -5,7 +5,10 @@ These are a tablebase, the exact solver, df-pn, or the solver for games with cyc
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +23,7 @@ from cutnode.search.loops import LoopSolver, has_loops
 from cutnode.search.options import ProofOptions, require_book, solving_engine
 from cutnode.search.proof_numbers import ProofNumberSolver
 from cutnode.search.results import Result
+from cutnode.search.resuming import Outlook, ProofJournal, Resumption
 from cutnode.search.solving import Goal, Resources, Solver, require_solvable
 from cutnode.search.sums import SumSolver
 from cutnode.search.tablebase_results import result_of
@@ -42,7 +46,7 @@ class GameSolver:
 
     *memory* is the limit in bytes for positions solved in memory, in games with cycles.  Known
     *values* of parts are for the solver of sums.  An *interpreted* alpha-beta solver runs as plain
-    Python.
+    Python.  Proofs are resumed from the file *journal*.
     """
 
     def __init__(
@@ -57,6 +61,7 @@ class GameSolver:
         memory: int | None = None,
         values: ValueTable | None = None,
         interpreted: bool = False,
+        journal: str | os.PathLike[str] | None = None,
     ):
         require_book(book, cls)
         require_values(values, cls)
@@ -69,6 +74,10 @@ class GameSolver:
         self.tablebase = tablebase
         self.memory = memory
         self.values = values
+        self.journal = journal
+        self.told: Callable[[str], None] = lambda note: None
+        """Called with a note of what the journal held."""
+        self._resumption: Resumption | None = None
         self._solvers: dict[str, Solver | LoopSolver | ProofNumberSolver] = {}
         self._running: Solver | LoopSolver | ProofNumberSolver | None = None
         self._stopped = False
@@ -104,15 +113,50 @@ class GameSolver:
         require_value(position, goal.at_least)
         require_moves(position)
         result = self._known(goal)
-        if result is None and engine == "auto":
+        if result is None and self.journal is not None:
+            result = self._resume(self.journal, goal, limits, engine)
+        elif result is None and engine == "auto":
             result = self._try_all(goal, limits)
         elif result is None:
-            self._running = solver = self._solver(engine)
-            try:
+            with self._solving(engine) as solver:
                 result = solver.prove(goal, limits)
-            finally:
-                self._running = None
         return result if goal.at_least is None else replace(result, at_least=goal.at_least)
+
+    @contextlib.contextmanager
+    def _solving(self, engine: str) -> Iterator[Solver | LoopSolver | ProofNumberSolver]:
+        """Yield the solver for an engine, which runs in the block."""
+        self._running = solver = self._solver(engine)
+        try:
+            yield solver
+        finally:
+            self._running = None
+
+    def _resume(
+        self, path: str | os.PathLike[str], goal: Goal, limits: Limits, engine: str
+    ) -> Result:
+        """Continue the proof in a journal, and keep there what is proven."""
+        clock = Clock(limits.seconds)
+        with ProofJournal(path, goal.position) as journal:
+            self._resumption = resumption = Resumption(journal, self.resources.table, engine)
+            self.told(journal.note())
+            with resumption.keeping(self.progress, self.stop):
+                if not journal.first:
+                    with self._solving(engine) as solver:
+                        resumption.help(solver, goal, limits)
+                left = None if limits.seconds is None else max(clock.left(), 1e-3)
+                limits = replace(limits, seconds=left)
+                if engine == "auto":
+                    result = self._try_all(goal, limits)
+                else:
+                    with self._solving(engine) as solver:
+                        result = solver.prove(goal, limits)
+            resumption.look(result.nodes, result.seconds)
+        return result
+
+    @property
+    def outlook(self) -> Outlook | None:
+        """How far the proof is, according to its journal; None if that is unknown."""
+        return None if self._resumption is None else self._resumption.outlook
 
     def _solver(self, engine: str) -> Solver | LoopSolver | ProofNumberSolver:
         """Return the solver for an engine, made when it is first needed."""
@@ -149,11 +193,8 @@ class GameSolver:
                 turn = share if left is None else min(share, left)
                 most = Limits(turn, seconds, limits.stop, limits.nodes or UNLIMITED)
                 known = None if found is None else (found.lower, found.upper)
-                self._running = solver = self._solver(engine)
-                try:
+                with self._solving(engine) as solver:
                     result = solver.prove(goal, most, known if engine == "pn" else None)
-                finally:
-                    self._running = None
                 nodes += result.nodes
                 tried[engine] = result.nodes
                 ended = limits.nodes is not None and nodes >= limits.nodes

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeVar
 
+    from cutnode.search.resuming import Outlook
+
     R_co = TypeVar("R_co", covariant=True, default=Any)
 else:
     from typing import TypeVar
@@ -59,6 +61,8 @@ class Progress:
     """Seconds spent."""
     fill: float
     """The share of the table's entries in use."""
+    outlook: Outlook | None = None
+    """How far a proof with a journal is, if that is known."""
 
 
 class Handle(Unpickled, Generic[R_co]):

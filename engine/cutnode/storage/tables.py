@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from cutnode.contract.errors import CutnodeError, TableError, require_integer
+from cutnode.kernels.expansion import put_back
+from cutnode.kernels.graph import GRAPH, Graph
 from cutnode.kernels.table import (
     AGE_AT,
     BUCKET_BYTES,
@@ -24,9 +26,14 @@ from cutnode.kernels.table import (
     FIRST_AGE,
     HEADER_WORDS,
     HIGHEST,
+    SALT,
+    WORK_AT,
 )
 from cutnode.runtime.unpickled import Unpickled
 from cutnode.storage.arrays import class_in, identity, read_arrays, write_arrays
+
+BLOCK_WORDS = BUCKET_WORDS << 17
+"""The words that are looked through at a time, in :meth:`Table.entries`."""
 
 TABLE_KIND = b"cutnode table\n"
 
@@ -105,6 +112,33 @@ class Table(Unpickled):
         used = np.count_nonzero(data >= np.uint64(max(header[FIRST_AGE], 1) << AGE_AT))
         return float(used / max(data.size, 1) * header[BUCKETS] / self.buckets)
 
+    def entries(self, work: int) -> np.ndarray:
+        """Return the entries of this generation that took *work* or more: rows of key and data.
+
+        A search may be using the table: an entry that it writes at the same moment may come with a
+        key that belongs to no position.
+        """
+        header = self.words[:BUCKET_WORDS].tolist()
+        end = HEADER_WORDS + header[BUCKETS] * BUCKET_WORDS
+        least = np.uint64(max(header[FIRST_AGE], 1))
+        found = []
+        for start in range(HEADER_WORDS, end, BLOCK_WORDS):
+            pairs = self.words[start : min(start + BLOCK_WORDS, end)].reshape(-1, ENTRY_WORDS)
+            data = pairs[:, 1]
+            wanted = (data >> np.uint64(WORK_AT) & np.uint64(0x7F)) >= np.uint64(work)
+            rows = pairs[wanted]
+            rows = rows[rows[:, 1] >> np.uint64(AGE_AT) >= least]
+            rows[:, 0] ^= rows[:, 1] ^ np.uint64(header[SALT])
+            rows[:, 1] &= np.uint64((1 << AGE_AT) - 1)
+            found.append(rows)
+        return np.concatenate(found)
+
+    def put_back(self, entries: np.ndarray, *, during: bool = False) -> None:
+        """Put back what :meth:`entries` returned; *during* a search, where they fit."""
+        run = put_back.specialise(Graph)
+        run(GRAPH, np.ascontiguousarray(entries).reshape(-1), not during, self.words)
+        self.margins = None
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file, which appears only when all of it is written.
 
@@ -175,3 +209,10 @@ def available_megabytes() -> int | None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
     except (OSError, ValueError, AttributeError):
         return None
+
+
+def bounds_of(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bounds in the data of entries, without settled points."""
+    lower = (data & np.uint64(0xFFFF)).astype(np.int64) - 32768
+    upper = (data >> np.uint64(16) & np.uint64(0xFFFF)).astype(np.int64) - 32768
+    return lower, upper

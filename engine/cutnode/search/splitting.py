@@ -15,17 +15,17 @@ An answer is a bound of a leaf, which stays valid for all later questions at the
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from cutnode.cluster.top import Top
 from cutnode.contract.dispatch import MAX_VALUE
-from cutnode.contract.verbs import NO_MOVE
+from cutnode.contract.verbs import INFINITE, NO_MOVE
 from cutnode.kernels.graph import GRAPH, Graph
 from cutnode.kernels.parameters import FAR_FRACTION
 from cutnode.kernels.solver import question
 from cutnode.kernels.splitting import choose, mark_needed, renew_above, renew_all
+from cutnode.kernels.table import WORK_AT, packed_bounds
+from cutnode.search.top import Top
+from cutnode.storage.tables import bounds_of
 
 AHEAD = 2
 """The leaves in flight for each leaf that may be asked for the next question at the root.  In a
@@ -174,23 +174,58 @@ class Split:
         needed = self.nodes["needed"]
         return [leaf for leaf in self.in_flight - self._ahead if not needed[leaf]]
 
-    def restore(self, keys: Any, lower: Any, upper: Any) -> int:
-        """Take earlier bounds of positions, by key; return how many belong to nodes of the top."""
-        order = np.argsort(self.top.keys, kind="stable")
-        known = self.top.keys[order]
-        first = np.searchsorted(known, keys)
-        counts = np.searchsorted(known, keys, "right") - first
-        record = np.repeat(np.arange(len(keys)), counts)
+    def restore(self, entries: np.ndarray) -> int:
+        """Take bounds from entries of a solver's table; return how many belong to nodes of the top.
+
+        *entries* has a scattered key and data in each row.
+        """
+        keys, points = self.top.solver_keys
+        order = np.argsort(keys, kind="stable")
+        known = keys[order]
+        first = np.searchsorted(known, entries[:, 0])
+        counts = np.searchsorted(known, entries[:, 0], "right") - first
+        record = np.repeat(np.arange(len(entries)), counts)
         within = np.arange(len(record)) - np.repeat(np.cumsum(counts) - counts, counts)
         at = order[first[record] + within]
+        lower, upper = (bound[record] for bound in bounds_of(entries[:, 1]))
+        lower = np.where(lower == -INFINITE, lower, lower + points[at])
+        upper = np.where(upper == INFINITE, upper, upper + points[at])
         ours = self.nodes["side"][at] > 0
-        low = np.where(ours, lower[record], -upper[record])
-        high = np.where(ours, upper[record], -lower[record])
-        np.maximum.at(self.nodes["low"], at, low)
-        np.minimum.at(self.nodes["high"], at, high)
+        np.maximum.at(self.nodes["low"], at, np.where(ours, lower, -upper))
+        np.minimum.at(self.nodes["high"], at, np.where(ours, upper, -lower))
         self._ask_of_all(self.asked)
         self._ask()
         return int(np.count_nonzero(counts))
+
+    def entry(self, leaf: int, lower: int, upper: int, work: int) -> tuple[int, int]:
+        """Return bounds of a node, for its mover, as an entry of a solver's table."""
+        keys, points = self.top.solver_keys
+        low = lower if lower == -INFINITE else lower - int(points[leaf])
+        high = upper if upper == INFINITE else upper - int(points[leaf])
+        data = int(packed_bounds(low, high, NO_MOVE)) | work << WORK_AT
+        return int(keys[leaf]), data
+
+    def share(self) -> float:
+        """Return the share of the question at the root that is answered, by a rough estimate.
+
+        Where one answer suffices it counts the child that is nearest to one, where all are needed
+        the mean of the children, all taken for equally hard.
+        """
+        return max(self._share(True), self._share(False))
+
+    def _share(self, yes: bool) -> float:
+        nodes, children = self.nodes, self.top.children
+        low, high = nodes["low"].tolist(), nodes["high"].tolist()
+        first, count, side = (nodes[name].tolist() for name in ("first", "count", "side"))
+        done = [0.0] * len(nodes)
+        for at in range(len(nodes) - 1, -1, -1):
+            if low[at] >= self.asked or high[at] < self.asked:
+                done[at] = float((low[at] >= self.asked) == yes)
+            elif count[at]:
+                below = [done[child] for child in children[first[at] : first[at] + count[at]]]
+                one = (side[at] > 0) == yes
+                done[at] = max(below) if one else sum(below) / len(below)
+        return done[0]
 
     def best_move(self) -> int:
         """Return a move at the root that keeps its proven value, or else the best by bounds."""

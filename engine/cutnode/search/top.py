@@ -13,6 +13,7 @@ The graph is stored in arrays, with no object per position; :attr:`Top.bytes` is
 
 from __future__ import annotations
 
+import functools
 import itertools
 from types import SimpleNamespace
 from typing import Any
@@ -28,6 +29,7 @@ from cutnode.contract.native import records
 from cutnode.contract.positions import as_words, coerce, words_each
 from cutnode.contract.stop import RUNNING
 from cutnode.contract.verbs import INFINITE, NO_MOVE, bounds, canonical, forced
+from cutnode.kernels.expansion import solver_words
 from cutnode.kernels.solver import resolve
 from cutnode.kernels.splitting import CHILD, NODE, expand, work_dtype
 
@@ -183,6 +185,14 @@ class Top:
         still = layer["low"] < layer["high"]
         keep: np.ndarray = ~done & still[found["parent"]]
         return keep
+
+    @functools.cached_property
+    def solver_keys(self) -> tuple[np.ndarray, np.ndarray]:
+        """The scattered key of each node in a solver's table, and its settled points."""
+        keys = np.zeros(len(self.nodes), np.uint64)
+        points = np.zeros(len(self.nodes), np.int64)
+        solver_words.specialise(self.cls)(self.position, self.words, keys, points)
+        return keys, points
 
     @property
     def leaves(self) -> slice:
