@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from test_cli import run_cutnode
@@ -126,7 +127,7 @@ def damaged(data, **changes):
         (lambda data: "[1]", "line 1: not a proof written by cutnode"),
         (lambda data: "{}", "line 1: not a proof written by cutnode"),
         (lambda data: "\n", "contains no proof"),
-        (lambda data: damaged(data, cutnode_proof=9), "proof format must be 1, got 9"),
+        (lambda data: damaged(data, cutnode_proof=9), "proof format must be 1 or 2, got 9"),
         (lambda data: damaged(data, game="../x.py"), "proof of ../x.py, which does not come with"),
         (lambda data: damaged(data, game=None), "proof of None, which does not come with cutnode"),
         (lambda data: damaged(data, game="connect4"), "line 1: "),
@@ -169,3 +170,42 @@ def test_a_game_in_a_file_is_named(tmp_path, written):
     assert "this is a proof of tictactoe, not of toys.kayles" in result.stderr
     with pytest.raises(CutnodeError, match="which does not come with cutnode"):
         cutnode.read_proofs(path)
+
+
+@pytest.mark.parametrize("engine", ["alphabeta", "pn"])
+def test_a_long_proof_ends_at_leaves(engine, tmp_path):
+    path = tmp_path / "proof"
+    start = load_game("connect4:4x6").start()
+    proof = write_proof(start, at_least=0, leaf_nodes=2000, engine=engine)
+    assert 0 < len(proof) < 200 < 2 * len(write_proof(start, at_least=0))
+    proof.verify()
+    assert proof.prove_leaves() == len(proof.leaves) > 3
+    assert proof.prove_leaves(2, seed=5, threads=2, engine="pn") == 2
+    save_proofs(path, [proof])
+    (read,) = read_proofs(path)
+    assert read == proof
+    leaf, mine = next(iter(read.leaves.items()))
+    for leaves in ({}, {leaf: not mine}):  # one is missing, and one is another player's
+        rest = {each: whose for each, whose in read.leaves.items() if each != leaf}
+        with pytest.raises(CutnodeError, match="the proof is wrong at "):
+            replace(read, leaves=rest | leaves).verify()
+    with pytest.raises(CutnodeError, match="the leaf has another value"):
+        replace(read, least=read.least + 1).prove_leaves()
+    with pytest.raises(CutnodeError, match=r"the leaf is not proven \(node limit\)"):
+        read.prove_leaves(nodes=1, table=1)
+
+
+def test_verify_says_how_many_leaves_it_solved(tmp_path):
+    path = tmp_path / "proof"
+    solved = run_cutnode("solve", "connect4:4x6", "--weak", "--proof", path, "--leaf-nodes", 2000)
+    assert " positions, verified down to " in solved.output
+    whole = run_cutnode("verify", path).output.splitlines()
+    assert len(whole) == 2
+    some = run_cutnode("verify", path, "", "--sample", 2, "--engine", "pn").output.splitlines()
+    for line, sampled in zip(whole, some, strict=True):
+        count = line.split()[-6]
+        assert line.endswith(f"verified, {count} of {count} leaves solved again")
+        assert sampled.endswith(f"verified, 2 of {count} leaves solved again")
+    assert (
+        "--leaf-nodes needs --proof" in run_cutnode("solve", "tictactoe", "--leaf-nodes", 9).stderr
+    )

@@ -23,9 +23,9 @@ NAME = "connect4:4x9"
 GAMES = [
     (NAME, "alphabeta"),
     ("kalah:3x3", "alphabeta"),
-    ("domineering:7x7", "pn"),
+    ("hex:5x5", "pn"),
     ("clobber:3x5", "sums"),
-    ("hex:5x5", "auto"),
+    ("domineering:6x6", "auto"),
 ]
 
 

@@ -21,12 +21,14 @@ from cutnode.cli.options import (
     PROGRESS,
     SOLVER,
     combined,
+    integer,
     journal_option,
     memory_option,
     nodes_option,
     positions_of_game,
     positions_option,
     seconds_option,
+    seed_option,
     table_option,
     tablebase_option,
     threads_option,
@@ -115,10 +117,9 @@ def prove_and_print(
         limits = {"positions": positions, "tolerance": tolerance, "seconds": search["seconds"]}
         solve_by_iteration(kind, entries, as_json=as_json, lines=file is not None, limits=limits)
         return
-    proof = search.pop("proof", None)
+    proof, leaf_nodes = search.pop("proof", None), search.pop("leaf_nodes", None)
     require_sense(kind, entries, file, search)
-    if proof is not None:
-        require_target(proof, file)
+    require_target(proof, leaf_nodes, file)
     if search["values"] is not None:
         search["values"] = given_values(search["values"], type(entries[0][1]), search["engine"])
     table = cutnode.Table(table_mb)
@@ -154,6 +155,8 @@ def prove_and_print(
         interrupted(found=True)
     if proof is not None:
         limits = {name: search[name] for name in ("nodes", "seconds")}
+        engine = None if leaf_nodes is None else search["engine"]
+        limits |= {"leaf_nodes": leaf_nodes, "engine": engine}
         save_proof(proof, result, table, limits, not as_json)
     if solved < len(entries):
         sys.exit(NOT_PROVEN)
@@ -194,8 +197,12 @@ def require_sense(
         require_value(start, search.get("at_least"))
 
 
-def require_target(proof: str, file: str | None) -> None:
-    """Fail, before anything is solved, if the proof cannot be written to its file."""
+def require_target(proof: str | None, leaf_nodes: int | None, file: str | None) -> None:
+    """Fail, before anything is solved, if a proof cannot be written to its file."""
+    if proof is None:
+        if leaf_nodes is not None:
+            raise CutnodeError("--leaf-nodes needs --proof")
+        return
     if file is not None:
         raise CutnodeError("--proof and --file exclude each other: a proof covers one position")
     check_file(proof)
@@ -220,7 +227,9 @@ def save_proof(path: str, result: Result, table: Table, limits: dict[str, Any], 
         sys.exit(NOT_PROVEN)
     if told:
         for each in proofs:
-            click.echo(f"proof  {each.claim()}: {len(each):,} positions, verified, in {path}")
+            leaves = f" down to {len(each.leaves):,} leaves" * bool(each.leaves)
+            what = f"{len(each):,} positions, verified{leaves}"
+            click.echo(f"proof  {each.claim()}: {what}, in {path}")
 
 
 def refuse_options(has_chance: bool) -> None:
@@ -398,6 +407,11 @@ def solve_by_iteration(
     metavar="FILE",
     shell_complete=complete_file,
 )
+@integer(
+    "--leaf-nodes",
+    "With --proof: end lines at positions that N nodes of the same engine prove.  "
+    "[default: lines end with the game]",
+)
 @click.option(
     "--value",
     "canonical",
@@ -447,11 +461,29 @@ FILE      proofs written by `cutnode solve --proof FILE` or printed by
 @click.argument("file", shell_complete=complete_file)
 @POSITION
 @OWN_GAME
-def verify(file: str, position: str | None, game: str | None) -> None:
+@integer("--sample", "Prove only N leaves of each proof again, drawn at random.", least=0)
+@seed_option("Random seed of the sample.")
+@threads_option("Prove leaves in N threads, each with a table of its own.")
+@table_option(64)
+@SOLVER
+@seconds_option("Time limit per leaf, in seconds.")
+@PROGRESS
+def verify(
+    file: str,
+    position: str | None,
+    game: str | None,
+    table_mb: int,
+    told: bool,
+    **search: Any,
+) -> None:
     """Check the proofs in a file against the rules of the game.
 
-    The check uses the rules and nothing else. Each line is: game, position, what is proven, and
-    the number of positions with an answer. With POSITION, every proof has to be of that position.
+    The check uses the rules and nothing else, except that leaves, where lines of long proofs end,
+    are solved again from empty tables, by the engine you choose. Each line is: game, position, what
+    is proven, the number of positions with an answer, and of leaves. With POSITION, every proof has
+    to be of that position.
+
+    Example: cutnode verify FILE --sample 50 --engine pn
     """
     from cutnode.contract.dispatch import game_name
     from cutnode.contract.messages import position_text
@@ -462,9 +494,16 @@ def verify(file: str, position: str | None, game: str | None) -> None:
         proven = proof.position
         if position is not None and cutnode.Game.of(proven).parse(position) != proven:
             raise CutnodeError(f"{file} is a proof of {position_text(proven)}, not of {position}")
+        leaves = getattr(proof, "leaves", {})
         try:
             proof.verify()
+            note = ""
+            if leaves:
+                sample = len(leaves) if search["sample"] is None else search["sample"]
+                with progress_bar(min(sample, len(leaves)), told=told) as progress:
+                    done = proof.prove_leaves(table=table_mb, progress=progress, **search)
+                note = f", {done:,} of {len(leaves):,} leaves solved again"
         except CutnodeError as error:
             raise CutnodeError(f"{file}: {error}") from None
         about = f"{game_name(type(proven))}  {position_text(proven)}"
-        click.echo(f"{about}  {proof.claim()}: {len(proof):,} positions, verified")
+        click.echo(f"{about}  {proof.claim()}: {len(proof):,} positions, verified{note}")

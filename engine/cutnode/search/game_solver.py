@@ -98,6 +98,13 @@ class GameSolver:
         """Return the nodes of the running proof, and the bounds proven so far."""
         return (0, None, None) if self._running is None else self._running.progress()
 
+    def work(self, position: Any, target: int, engine: str | None = None) -> int:
+        """Return the binary logarithm of the nodes that a question took, as far as the table knows.
+
+        The question is whether the value is at least *target*; the answer 0 may mean unknown.
+        """
+        return self._solver(solving_engine(self.cls, engine)).work(position, target)
+
     def prove(
         self, kind: str, position: Any, options: ProofOptions, stop: threading.Event | None = None
     ) -> Result:

@@ -41,9 +41,11 @@ from cutnode.storage.tables import Table
 SECONDS = 20.0
 """The seconds between two looks at the table; a killed process loses what it proved since."""
 
+MOST_SECONDS = 50.0
+"""The most of these seconds, whatever a look takes."""
+
 LOOK_SHARE = 50
-"""The least part of the time that is not spent on looking at the table, as a multiple of the rest:
-looking at 1 GiB takes half a second."""
+"""The seconds between two looks for each second that a look takes: about half of one for a GiB."""
 
 WORK_SECONDS = SECONDS / 2000
 """The seconds of work from which on an entry is kept."""
@@ -207,7 +209,7 @@ class Resumption:
                         self.table.put_back(self._others, during=True)
                     else:
                         self.look(progress()[0], began)
-                    wait = max(SECONDS, LOOK_SHARE * (clock.elapsed() - began))
+                    wait = max(SECONDS, min(LOOK_SHARE * (clock.elapsed() - began), MOST_SECONDS))
             except BaseException as failure:
                 self._failure = failure
                 stop()

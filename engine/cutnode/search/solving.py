@@ -17,6 +17,7 @@ import numpy as np
 
 from cutnode.compiler.memory import Memory
 from cutnode.compiler.rules import as_plain_python
+from cutnode.contract.bits import Bits, mix
 from cutnode.contract.derived import legal_moves, most_value
 from cutnode.contract.dispatch import defines, game_constant, game_name, is_plain, value_limit
 from cutnode.contract.errors import ContractError, GameError
@@ -24,7 +25,7 @@ from cutnode.contract.messages import contract_violation, too_long
 from cutnode.contract.native import plain_view, records
 from cutnode.contract.positions import as_words, coerce
 from cutnode.contract.stop import CALLED, MOVES, NODES, PLIES, RUNNING, TIME, VALUE
-from cutnode.contract.verbs import INFINITE, bounds, moves_again, outcome, play, scout
+from cutnode.contract.verbs import INFINITE, bounds, moves_again, outcome, play, scout, settled
 from cutnode.kernels.clock import Clock, seconds_per_tick
 from cutnode.kernels.parameters import MOST_DEPTH, SCOUTING_SHARE
 from cutnode.kernels.profiles import profile_of
@@ -37,7 +38,7 @@ from cutnode.kernels.solver import (
     search_dtype,
     solve_batch,
 )
-from cutnode.kernels.table import BUCKETS
+from cutnode.kernels.table import BUCKETS, probe, work_of
 from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits, ThreadTask, run
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.options import require_book, thread_count
@@ -353,6 +354,11 @@ class Solver:
         nodes = self.spent + sum(int(task.search["nodes"][0]) for task in tasks)
         lower = max(int(task.rows[0]["lower"]) for task in tasks)
         return nodes, lower, min(int(task.rows[0]["upper"]) for task in tasks)
+
+    def work(self, position: Any, target: int) -> int:
+        """Return the work that the table has on a position, whatever the *target*; 0 for none."""
+        _, word = settled(position)
+        return int(work_of(probe(self.table.words, mix(Bits(word)))))
 
     def prove(
         self, goal: Goal, limits: Limits, known: tuple[int, int] | None = None, line: int = 2

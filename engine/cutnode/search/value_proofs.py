@@ -1,15 +1,20 @@
 """Proofs of values as data: an answer to every reply, checked by the rules of the game alone.
 
-Files store them as JSON lines.
+The strategy of a long proof fits no file.  It can end at *leaves* instead, positions that a search
+of some seconds proves again.
+
+Files store proofs as JSON lines.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from random import Random
 from typing import Any, Self, Unpack
 
 from cutnode.contract.collection import game_names
@@ -18,6 +23,7 @@ from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import (
     CutnodeError,
     GameError,
+    require_at_least,
     require_integer,
     require_iterable,
     require_path,
@@ -27,10 +33,13 @@ from cutnode.contract.loading import Game, load_game
 from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import drawn, moves_again, outcome, play
-from cutnode.runtime.running import Limits
+from cutnode.kernels.clock import Clock
+from cutnode.runtime.running import Limits, ThreadTask, run
+from cutnode.search.api import solve
 from cutnode.search.board import given_position
-from cutnode.search.game_solver import require_value
-from cutnode.search.options import LimitKeywords
+from cutnode.search.game_solver import GameSolver, require_value
+from cutnode.search.loops import has_loops
+from cutnode.search.options import LimitKeywords, QuestionOptions
 from cutnode.search.proof_numbers import Questions
 from cutnode.search.proofs import Proof
 from cutnode.search.results import Result
@@ -55,6 +64,9 @@ class ValueProof:
     """Whether the player is to move in the position."""
     answers: Mapping[Any, int]
     """The player's move in each position that can arise when he follows the proof."""
+    leaves: Mapping[Any, bool] = field(default_factory=dict)
+    """The positions that end the strategy before the end of the game, and whether he moves there.
+    """
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -67,7 +79,8 @@ class ValueProof:
         """Check the proof by the rules of the game alone; raise :class:`CutnodeError` if it fails.
 
         Every answer must be a legal move, every legal reply must have an answer, and every line
-        must end with at least the claimed value; a line that repeats a position is a draw.
+        must end with at least the claimed value; a line that repeats a position is a draw.  Lines
+        may also end at leaves, which :meth:`prove_leaves` proves again.
         """
         done: set[Any] = set()
         line: set[Any] = set()
@@ -89,7 +102,7 @@ class ValueProof:
 
     def _children(self, position: Any, mine: bool) -> list[tuple[Any, bool]]:
         """Return the positions that can follow, and whether the player moves there."""
-        if self._ends(position, mine):
+        if self._ends(position, mine) or self.leaves.get(position) is mine:
             return []
         moves = legal_moves(position)
         if mine:
@@ -101,6 +114,59 @@ class ValueProof:
             moves = [answer]
         children = [play(position, move) for move in moves]
         return [(child, mine == moves_again(position, child)) for child in children]
+
+    def prove_leaves(
+        self,
+        sample: int | None = None,
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        table: int = 64,
+        engine: str | None = None,
+        progress: Callable[[int], None] | None = None,
+        **limits: Unpack[LimitKeywords],
+    ) -> int:
+        """Prove the leaves again, each from an empty table of *table* MiB; return their number.
+
+        With *sample*, prove at most so many, drawn by *seed*.  The *engine* is as for
+        :func:`cutnode.solve`; *limits* are for each leaf.  *progress* is called with the number of
+        leaves done.  Raise :class:`CutnodeError` if one has another value, or is not proven.
+        """
+        require_at_least(threads, 1, "threads")
+        chosen = list(self.leaves)
+        if sample is not None and require_at_least(sample, 0, "a sample") < len(chosen):
+            chosen = Random(seed).sample(chosen, sample)
+        waiting, stop = iter(chosen), threading.Event()
+        lock = threading.Lock()
+        done = 0
+
+        def work() -> None:
+            nonlocal done
+            own = Table(table)
+            while not stop.is_set():
+                with lock:
+                    position = next(waiting, None)
+                if position is None:
+                    return
+                mine = self.leaves[position]
+                target = self.least if mine else 1 - self.least
+                own.forget()
+                options: Any = {"stop": stop} | limits
+                answer = solve(position, at_least=target, table=own, engine=engine, **options)
+                if stop.is_set():
+                    return
+                if answer.answer is None:
+                    raise self._wrong(position, f"the leaf is not proven ({answer.reason})")
+                if answer.answer != mine:
+                    raise self._wrong(position, "the leaf has another value")
+                with lock:
+                    done += 1
+                    if progress is not None:
+                        progress(done)
+
+        if run([ThreadTask(work, stop.set) for _ in range(min(threads, len(chosen)))]):
+            raise KeyboardInterrupt
+        return done
 
     def _ends(self, position: Any, mine: bool) -> bool:
         """Return whether a line ends here; raise if the player has too little at its end."""
@@ -122,6 +188,7 @@ class ValueProof:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with positions and moves in the game's own notation."""
+        leaves = {position_text(position): mine for position, mine in self.leaves.items()}
         return {
             "game": game_name(type(self.position)),
             "position": position_text(self.position),
@@ -131,6 +198,7 @@ class ValueProof:
                 position_text(position): move_text(position, move)
                 for position, move in self.answers.items()
             },
+            **({"leaves": leaves} if leaves else {}),
         }
 
     @classmethod
@@ -144,9 +212,10 @@ class ValueProof:
             position = game.parse(text)
             answers[position] = game.parse_move(position, move)
         least, mover = require_integer(data["least"], "a value"), data["mover"]
-        if not isinstance(mover, bool):
-            raise TypeError("mover must be true or false")
-        return cls(game.parse(data["position"]), least, mover, answers)
+        leaves = {game.parse(text): mine for text, mine in data.get("leaves", {}).items()}
+        if not all(isinstance(each, bool) for each in (mover, *leaves.values())):
+            raise TypeError("mover and leaves must be true or false")
+        return cls(game.parse(data["position"]), least, mover, answers, leaves)
 
 
 def claims(result: Result) -> list[dict[str, int]]:
@@ -169,12 +238,16 @@ def write_proof(
     at_least: int | None = None,
     at_most: int | None = None,
     positions: int = 1_000_000,
+    leaf_nodes: int | None = None,
+    engine: str | None = None,
     table: Table | int | None = None,
     **limits: Unpack[LimitKeywords],
 ) -> ValueProof:
     """Find a proof that the value is *at_least* or *at_most* some number; give one of the two.
 
-    A df-pn search follows every line to its end.
+    A df-pn search follows every line to its end.  With *leaf_nodes*, lines end where an *engine*,
+    by default the game's usual one, took at most about so many nodes for the proof; a *table* that
+    still holds the proof of the position saves finding it again.
 
     Raise :class:`CutnodeError` if the claim is false, if a limit is reached first (the message
     names the open question and its proof numbers), or if more than *positions* positions need an
@@ -194,18 +267,30 @@ def write_proof(
             f"prove_win() and `cutnode mate` prove wins within a number of moves"
         )
     answers: dict[Any, int] = {}
-    proof = ValueProof(position, least, mover, answers)
+    leaves: dict[Any, bool] = {}
+    proof = ValueProof(position, least, mover, answers, leaves)
+    if leaf_nodes is None and engine not in (None, "pn"):
+        raise CutnodeError(f"a proof to the end of every line needs engine=pn, got {engine}")
     with table_for(table) as held:
-        solver = proof_solver(Resources(type(position), held))
-        questions = Questions(solver, position, False, Limits(**limits))
+        questions: Questions | Leaves
+        if leaf_nodes is None:
+            solver = proof_solver(Resources(type(position), held))
+            questions = Questions(solver, position, False, Limits(**limits))
+        else:
+            require_at_least(leaf_nodes, 1, "leaf_nodes")
+            questions = Leaves(held, position, engine, leaf_nodes, Limits(**limits))
         _require_true(questions, proof)
         seen = {(position, mover)}
         waiting = [(position, mover)]
         while waiting:
             met, mine = waiting.pop()
+            if met is not position and not proof._ends(met, mine):
+                if leaf_nodes is not None and questions.is_leaf(met, least if mine else 1 - least):
+                    leaves[met] = mine
+                    continue
             if mine and not proof._ends(met, mine):
                 answers[met] = questions.move_for(met, least)
-                if len(answers) > positions:
+                if len(answers) + len(leaves) > positions:
                     raise CutnodeError(f"the proof has more than {positions:,} positions")
             for node in proof._children(met, mine):
                 if node not in seen:
@@ -214,7 +299,68 @@ def write_proof(
     return proof
 
 
-def _require_true(questions: Questions, proof: ValueProof) -> None:
+class Leaves:
+    """Questions about a position and those below it, for a strategy that ends at leaves."""
+
+    def __init__(
+        self, table: Table, position: Any, engine: str | None, leaf_nodes: int, limits: Limits
+    ):
+        if has_loops(type(position)):
+            raise GameError(
+                f"{game_name(type(position))} has cycles: its strategies cannot end at leaves"
+            )
+        if engine == "auto":
+            raise CutnodeError("a proof with leaves needs one engine, not auto")
+        self.solver = GameSolver(type(position), table)
+        self.options = QuestionOptions(engine=engine).of_game(type(position))
+        self.table = table
+        self.leaf_nodes = leaf_nodes
+        self.limits = limits
+        self.clock = Clock(limits.seconds)
+        self.nodes = 0
+
+    def ask(self, position: Any, target: int, nodes: int | None = None) -> Result:
+        """Ask whether the value of a position is at least *target*, with at most *nodes* nodes."""
+        left = None if self.limits.nodes is None else max(self.limits.nodes - self.nodes, 1)
+        most = [number for number in (nodes, left) if number is not None]
+        seconds = None if self.limits.seconds is None else max(self.clock.left(), 1e-3)
+        options = replace(
+            self.options,
+            at_least=target,
+            nodes=min(most, default=None),
+            seconds=seconds,
+            stop=self.limits.stop,
+        )
+        result = self.solver.prove("solve", position, options)
+        self.nodes += result.nodes
+        return result
+
+    def is_leaf(self, position: Any, target: int) -> bool:
+        """Return whether few nodes answer a question, by what the table says of its work."""
+        known = self.solver.work(position, target, self.options.engine)
+        if 1 << known > self.leaf_nodes:
+            return False
+        return self.ask(position, target, self.leaf_nodes).answer is not None
+
+    def holds(self, position: Any, least: int) -> bool:
+        """Return whether the value is at least *least*; raise :class:`CutnodeError` at a limit."""
+        return self._answered(position, least).answer is True
+
+    def move_for(self, position: Any, least: int) -> int:
+        """Return a move that secures a value of at least *least*; raise if there is none."""
+        result = self._answered(position, least)
+        if not result.answer or result.best_move is None:
+            raise CutnodeError(f"the value is less than {least} at {position_text(position)}")
+        return result.best_move
+
+    def _answered(self, position: Any, least: int) -> Result:
+        result = self.ask(position, least)
+        if result.answer is None:
+            raise CutnodeError(f"no proof yet: {result.reason}, at {position_text(position)}")
+        return result
+
+
+def _require_true(questions: Questions | Leaves, proof: ValueProof) -> None:
     """Raise :class:`CutnodeError` if the claim of a proof is false."""
     position, least = proof.position, proof.least
     target = least if proof.mover else 1 - least
@@ -227,8 +373,8 @@ def _require_true(questions: Questions, proof: ValueProof) -> None:
 FORM = "cutnode_proof"
 """The key that marks a proof of a value in a file."""
 
-VERSION = 1
-"""The version of the format of proofs."""
+VERSION, WITH_LEAVES = 1, 2
+"""The version of the format of proofs, and of proofs with leaves."""
 
 
 def save_proofs(path: str | os.PathLike[str], proofs: Sequence[ValueProof]) -> None:
@@ -242,7 +388,7 @@ def save_proofs(path: str | os.PathLike[str], proofs: Sequence[ValueProof]) -> N
             raise CutnodeError(f"proofs must come from write_proof, got {shown(proof)}")
         data = proof.to_dict()
         ValueProof.from_dict(data, Game.of(proof.position)).verify()
-        lines.append(json.dumps({FORM: VERSION} | data))
+        lines.append(json.dumps({FORM: WITH_LEAVES if proof.leaves else VERSION} | data))
     write_whole(path, "".join(f"{line}\n" for line in lines).encode())
 
 
@@ -281,8 +427,8 @@ def _read(line: str, game: Game | None) -> list[ValueProof | Proof]:
         raise CutnodeError("not JSON, or cut off") from None
     if not isinstance(data, dict) or (FORM not in data and data.get("verb") != "mate"):
         raise CutnodeError("not a proof written by cutnode")
-    if data.get(FORM, VERSION) != VERSION:
-        raise CutnodeError(f"proof format must be {VERSION}, got {data[FORM]!r}")
+    if data.get(FORM, VERSION) not in (VERSION, WITH_LEAVES):
+        raise CutnodeError(f"proof format must be {VERSION} or {WITH_LEAVES}, got {data[FORM]!r}")
     found = _game(data.get("game"), game)
     try:
         if FORM in data:
