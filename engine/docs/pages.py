@@ -17,6 +17,7 @@ import click
 from docstrings import ROLE, markdown, summary
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from solved_games import table
 
 from cutnode import _HOMES
 
@@ -274,6 +275,7 @@ INSERTS: dict[str, Callable[..., str]] = {
     "module": module,
     "package": package,
     "parameters": parameters,
+    "solved": table,
     "sources": sources,
     "techniques": techniques,
 }

@@ -144,12 +144,13 @@ class GameSolver:
         """Continue the proof in a journal, and keep there what is proven."""
         clock = Clock(limits.seconds)
         with ProofJournal(path, goal.position) as journal:
-            self._resumption = resumption = Resumption(journal, self.resources.table, engine)
+            resumption = Resumption(journal, self.resources.table, engine, goal)
+            self._resumption = resumption
             self.told(journal.note())
             with resumption.keeping(self.progress, self.stop):
                 if not journal.first:
                     with self._solving(engine) as solver:
-                        resumption.help(solver, goal, limits)
+                        resumption.help(solver, limits)
                 left = None if limits.seconds is None else max(clock.left(), 1e-3)
                 limits = replace(limits, seconds=left)
                 if engine == "auto":

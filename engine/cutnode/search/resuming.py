@@ -178,10 +178,11 @@ class ProofJournal:
 class Resumption:
     """A proof that is resumed from a journal, with a *table* and an *engine*."""
 
-    def __init__(self, journal: ProofJournal, table: Table, engine: str):
+    def __init__(self, journal: ProofJournal, table: Table, engine: str, goal: Goal):
         self.journal = journal
         self.table = table
         self.engine = engine
+        self.goal = goal
         self.outlook: Outlook | None = None
         """How far the proof is; None if that is unknown."""
         self._split: Split | None = None
@@ -235,7 +236,7 @@ class Resumption:
                 entries = self.journal.append(self.table.entries(work), nodes)
                 self.journal.file.sync(now=True)
             self.table.put_back(self._others, during=True)
-            if self.engine == "alphabeta":
+            if self.engine == "alphabeta" and self.goal.at_least is None:
                 self._estimate(entries, nodes, seconds)
 
     def _take_news(self) -> None:
@@ -244,7 +245,7 @@ class Resumption:
     def _estimate(self, entries: np.ndarray, nodes: int, seconds: float) -> None:
         """Renew the outlook with new entries."""
         if self._split is None:
-            self._split = split_of(self.journal.position)
+            self._split = split_of(self.journal.position, weak=self.goal.weak)
         self._split.restore(np.concatenate([self._others[self._seen :], entries]))
         self._seen = len(self._others)
         share = self._split.share()
@@ -255,11 +256,12 @@ class Resumption:
             left = estimate / BAND, estimate * BAND
         self.outlook = Outlook(share, left)
 
-    def help(self, solver: Any, goal: Goal, limits: Limits) -> None:
+    def help(self, solver: Any, limits: Limits) -> None:
         """Prove subgoals until the position is proven, here or elsewhere, or a limit is reached.
 
         :class:`CutnodeError` if only one process can carry out such a proof.
         """
+        goal = self.goal
         if not isinstance(solver, Solver) or goal.scores or goal.at_least is not None:
             raise CutnodeError(
                 f"the journal {self.journal.file.path} is in use: several processes can only share "

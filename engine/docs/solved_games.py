@@ -1,0 +1,117 @@
+"""The page of solved games: its rows, and a program that solves them again and prints them.
+
+    python engine/docs/solved_games.py [--seconds N] [GAME ...]
+
+A row that is not proven within the seconds (20 by default) is printed as it is; one whose value is
+another ends the run.  Nodes are those of one thread with an empty table, seconds processor time.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import cutnode
+
+FILE = Path(__file__).with_suffix(".txt")
+PROOFS = FILE.parent / "proofs"
+
+
+class Row(NamedTuple):
+    """A line of the file."""
+
+    game: str
+    value: str
+    """For the first player; in games that fall apart with the nimber, or the outcome class."""
+    source: str
+    """The key of who published the value first; "-": in no source that was searched."""
+    nodes: str
+    seconds: str
+    options: str
+    """Options of ``cutnode solve``."""
+    second: str
+    """A second method that found the same value, with its nodes."""
+    certificate: str
+    """The name of a proof in ``engine/docs/proofs``."""
+
+    @classmethod
+    def of(cls, line: str) -> Self:
+        """Return the row that a line holds."""
+        fields = [field.strip() for field in line.split(";")]
+        return cls(*fields, *[""] * (len(cls._fields) - len(fields)))
+
+    def line(self) -> str:
+        """Return the row as a line of the file."""
+        return " ; ".join(self).rstrip(" ;")
+
+    def solved(self, seconds: float, engine: str | None = None) -> cutnode.Result:
+        """Solve the game with the row's options, or with another engine."""
+        words = self.options.split()
+        named = dict(zip(words, words[1:], strict=False))
+        return cutnode.solve(
+            self.game,
+            weak="--weak" in words,
+            engine=engine or named.get("--engine"),
+            table=int(named.get("--table-mb", 256)),
+            seconds=seconds,
+        )
+
+
+def rows(path: Path = FILE) -> tuple[list[Row], dict[str, str]]:
+    """Return the rows of the file, and its sources by their keys."""
+    lines = [line for line in path.read_text("utf-8").splitlines() if line[:1] not in "#"]
+    sources = dict(line.split(" = ", 1) for line in lines if " = " in line)
+    return [Row.of(line) for line in lines if " = " not in line], sources
+
+
+def value_of(result: cutnode.Result) -> str:
+    """Return a value as the file has it."""
+    more = result.outcome_class if result.nimber is None else f"nimber {result.nimber}"
+    return f"{result.value}" if more is None else f"{result.value}, {more}"
+
+
+def table() -> str:
+    """Return the table of solved games, and the list of its sources."""
+    found, sources = rows()
+    numbers = {key: number for number, key in enumerate(sources, 1)}
+    lines = [
+        "| game | value | first published | nodes | seconds | options | second method | proof |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for row in found:
+        published = f"[{numbers[row.source]}](#sources)" if row.source in numbers else "-"
+        proof = f"[{row.certificate}](../proofs/{row.certificate})" if row.certificate else ""
+        options = f"`{row.options}`" if row.options else ""
+        nodes = f"{int(row.nodes):,}"
+        lines.append(
+            f"| `{row.game}` | {row.value} | {published} | {nodes} | {row.seconds} "
+            f"| {options} | {row.second} | {proof} |"
+        )
+    listed = [f"{number}. {sources[key]}" for key, number in numbers.items()]
+    return "\n".join([*lines, "", "## Sources", "", *listed])
+
+
+def main() -> None:
+    asked = sys.argv[1:]
+    seconds = 20.0
+    if asked[:1] == ["--seconds"]:
+        seconds, asked = float(asked[1]), asked[2:]
+    for row in rows()[0]:
+        if asked and row.game not in asked:
+            continue
+        cutnode.solve(row.game, nodes=1, engine=row.solved(1e-3).engine)  # compiles
+        began = time.process_time()
+        result = row.solved(seconds)
+        spent = time.process_time() - began
+        if result.proven:
+            value = value_of(result)
+            if row.value not in ("", value):
+                sys.exit(f"{row.game}: {value}, not {row.value}")
+            row = row._replace(value=value, nodes=str(result.nodes), seconds=f"{spent:.2f}")
+        print(row.line(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
