@@ -8,6 +8,7 @@ another ends the run.  Nodes are those of one thread with an empty table, second
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from pathlib import Path
@@ -49,7 +50,7 @@ class Row(NamedTuple):
     def solved(self, seconds: float, engine: str | None = None) -> cutnode.Result:
         """Solve the game with the row's options, or with another engine."""
         words = self.options.split()
-        named = dict(zip(words, words[1:], strict=False))
+        named = dict(itertools.pairwise(words))
         return cutnode.solve(
             self.game,
             weak="--weak" in words,

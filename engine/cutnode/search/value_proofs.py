@@ -128,7 +128,7 @@ class ValueProof:
     ) -> int:
         """Prove the leaves again, each from an empty table of *table* MiB; return their number.
 
-        With *sample*, prove at most so many, drawn by *seed*.  The *engine* is as for
+        With *sample*, prove at most that number of leaves, drawn by *seed*.  The *engine* is as for
         :func:`cutnode.solve`; *limits* are for each leaf.  *progress* is called with the number of
         leaves done.  Raise :class:`CutnodeError` if one has another value, or is not proven.
         """
@@ -245,9 +245,9 @@ def write_proof(
 ) -> ValueProof:
     """Find a proof that the value is *at_least* or *at_most* some number; give one of the two.
 
-    A df-pn search follows every line to its end.  With *leaf_nodes*, lines end where an *engine*,
-    by default the game's usual one, took at most about so many nodes for the proof; a *table* that
-    still holds the proof of the position saves finding it again.
+    A df-pn search follows every line to its end.  With *leaf_nodes*, lines end at positions that an
+    *engine*, by default the game's usual one, proves with about that number of nodes or fewer; a
+    *table* that still holds the proof of the position saves finding it again.
 
     Raise :class:`CutnodeError` if the claim is false, if a limit is reached first (the message
     names the open question and its proof numbers), or if more than *positions* positions need an
