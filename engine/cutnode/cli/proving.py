@@ -494,15 +494,14 @@ def verify(
         proven = proof.position
         if position is not None and cutnode.Game.of(proven).parse(position) != proven:
             raise CutnodeError(f"{file} is a proof of {position_text(proven)}, not of {position}")
-        leaves = getattr(proof, "leaves", {})
+        note = ""
         try:
             proof.verify()
-            note = ""
-            if leaves:
-                sample = len(leaves) if search["sample"] is None else search["sample"]
-                with progress_bar(min(sample, len(leaves)), told=told) as progress:
+            if isinstance(proof, cutnode.ValueProof) and proof.leaves:
+                leaves, sample = len(proof.leaves), search["sample"]
+                with progress_bar(min(sample or leaves, leaves), told=told) as progress:
                     done = proof.prove_leaves(table=table_mb, progress=progress, **search)
-                note = f", {done:,} of {len(leaves):,} leaves solved again"
+                note = f", {done:,} of {leaves:,} leaves solved again"
         except CutnodeError as error:
             raise CutnodeError(f"{file}: {error}") from None
         about = f"{game_name(type(proven))}  {position_text(proven)}"

@@ -103,7 +103,8 @@ class GameSolver:
 
         The question is whether the value is at least *target*; the answer 0 may mean unknown.
         """
-        return self._solver(solving_engine(self.cls, engine)).work(position, target)
+        solver = self._solver(solving_engine(self.cls, engine))
+        return 0 if isinstance(solver, LoopSolver) else solver.work(position, target)
 
     def prove(
         self, kind: str, position: Any, options: ProofOptions, stop: threading.Event | None = None

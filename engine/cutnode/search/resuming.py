@@ -66,8 +66,10 @@ MOST_POSITIONS = 20_000
 CHOICE = 8
 """The most-proving leaves of which a helping process chooses one."""
 
-BAND = 4.0
-"""The factor by which the remaining time may be shorter or longer than estimated."""
+BAND = 12.0
+"""The factor by which the remaining time may be shorter or longer than estimated.  Of 52 estimates
+during proofs of Connect Four on 4x12, 4x13 and 5x9 boards, 35 were within a factor of 4 and 50
+within one of 12; the other two were made when 4 % and 99 % of the nodes were done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,7 +285,8 @@ def write_proof(
         while waiting:
             met, mine = waiting.pop()
             if met is not position and not proof._ends(met, mine):
-                if leaf_nodes is not None and questions.is_leaf(met, least if mine else 1 - least):
+                target = least if mine else 1 - least
+                if isinstance(questions, Leaves) and questions.is_leaf(met, target):
                     leaves[met] = mine
                     continue
             if mine and not proof._ends(met, mine):
