@@ -121,7 +121,7 @@ class Table(Unpickled):
         header = self.words[:BUCKET_WORDS].tolist()
         end = HEADER_WORDS + header[BUCKETS] * BUCKET_WORDS
         least = np.uint64(max(header[FIRST_AGE], 1))
-        found = []
+        found = [np.zeros((0, ENTRY_WORDS), np.uint64)]
         for start in range(HEADER_WORDS, end, BLOCK_WORDS):
             pairs = self.words[start : min(start + BLOCK_WORDS, end)].reshape(-1, ENTRY_WORDS)
             data = pairs[:, 1]
@@ -135,6 +135,8 @@ class Table(Unpickled):
 
     def put_back(self, entries: np.ndarray, *, during: bool = False) -> None:
         """Put back what :meth:`entries` returned; *during* a search, where they fit."""
+        if not len(entries):
+            return
         run = put_back.specialise(Graph)
         run(GRAPH, np.ascontiguousarray(entries).reshape(-1), not during, self.words)
         self.margins = None
