@@ -61,20 +61,21 @@ import sys, time
 from cutnode import load_game, solve
 from cutnode.search import resuming
 resuming.SECONDS = 0.05
-solve(load_game(sys.argv[1]).start(), table=16, journal=sys.argv[2])
+solve(load_game(sys.argv[1]).start(), weak=True, table=64, journal=sys.argv[2])
 time.sleep(60)
 """
 
 
 def test_a_killed_proof_is_resumed(journal):
-    start = start_of(NAME)
-    plain = solve(start, table=16)
+    name = "connect4:4x11"
+    start = start_of(name)
+    plain = solve(start, weak=True, table=64)
     process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, NAME, str(journal)],
+        [sys.executable, "-c", KILLED, name, str(journal)],
         cwd=Path(__file__).parent.parent,
     )
     try:
-        while not journal.exists() or journal.stat().st_size < 3000:
+        while not journal.exists() or journal.stat().st_size < 10_000:
             assert process.poll() is None
             time.sleep(0.01)
     finally:
@@ -82,7 +83,7 @@ def test_a_killed_proof_is_resumed(journal):
         process.wait()
     with ProofJournal(journal, start) as kept:
         assert kept.restored > 50
-    again = solve(start, table=16, journal=journal)
+    again = solve(start, weak=True, table=64, journal=journal)
     assert again.value == plain.value
     assert again.nodes < plain.nodes
 
