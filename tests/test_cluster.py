@@ -183,6 +183,9 @@ def test_a_cluster_solves_though_a_worker_is_killed(client, tmp_path):
     assert (again.value, again.tasks) == (0, 0)
     assert again.restored >= result.tasks
     assert again.best_move == result.best_move
+    here = solve(start, journal=tmp_path / "j")  # the same file
+    assert here.value == 0
+    assert here.nodes < solve(start, table=16).nodes
 
 
 @pytest.mark.slow
