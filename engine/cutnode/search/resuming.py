@@ -109,7 +109,8 @@ class ProofJournal:
         self._known = np.zeros(0, np.uint64)  # a word for each entry in the file, sorted
         self._found: list[np.ndarray] = [np.zeros((0, 2), np.uint64)]
         self._nodes: dict[int, int] = {}  # of each process that had the file open
-        self._process = random.SystemRandom().getrandbits(64)
+        self.process = random.SystemRandom().getrandbits(64)
+        """A number for this process, in its records."""
         about = {
             "job": "proof",
             **identity(cls),
@@ -127,7 +128,7 @@ class ProofJournal:
     @property
     def nodes_before(self) -> int:
         """The nodes of earlier proofs and of other processes."""
-        return sum(nodes for each, nodes in self._nodes.items() if each != self._process)
+        return sum(nodes for each, nodes in self._nodes.items() if each != self.process)
 
     def note(self) -> str:
         """Return in words what the file held."""
@@ -155,7 +156,7 @@ class ProofJournal:
     def append(self, entries: np.ndarray, nodes: int) -> np.ndarray:
         """Append the entries that are new, and the nodes so far; return those entries."""
         entries = self._unknown(entries)
-        about = np.array([[self._process, nodes]], np.uint64)
+        about = np.array([[self.process, nodes]], np.uint64)
         self.file.append(np.concatenate([about, entries]).tobytes())
         return entries
 
@@ -269,7 +270,7 @@ class Resumption:
                 f"the journal {self.journal.file.path} is in use: several processes can only share "
                 f"the proof of a value by alpha-beta"
             )
-        clock, random_leaf = Clock(limits.seconds), random.Random(self.journal._process)
+        clock, random_leaf = Clock(limits.seconds), random.Random(self.journal.process)
         split = split_of(self.journal.position, weak=goal.weak)
         leaves = Packed(split.top.words, self.journal.position)
         nodes = seen = 0
