@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from cutnode.compiler.jit import Numbers, Position, Words, kernel
 from cutnode.contract.bits import Bits, mix
 from cutnode.contract.derived import most_moves
@@ -19,7 +21,17 @@ from cutnode.contract.verbs import (
 )
 from cutnode.kernels.graph import Graph
 from cutnode.kernels.parameters import HALF_FULL
-from cutnode.kernels.table import ENTRY_WORDS, WORK_AT, begin, place, put, reserve, store, work_of
+from cutnode.kernels.table import (
+    AGE,
+    ENTRY_WORDS,
+    WORK_AT,
+    begin,
+    place,
+    put,
+    reserve,
+    store,
+    work_of,
+)
 
 ROOM = MOVES_ROOM
 """Room for moves that the buffer of :func:`unfold` has in addition to ``MAX_MOVES``."""
@@ -123,4 +135,5 @@ def put_back(graph: Graph, entries: Words, begins: bool, table: Words) -> None:
         word, data = Bits(entries[at]), Bits(entries[at + 1])
         entry, worth, there = place(table, word)
         if max(worth, work_of(there)) <= work_of(data):
-            put(table, entry, word, data & Bits((1 << WORK_AT) - 1), work_of(data))
+            content = data & Bits((1 << WORK_AT) - 1)
+            put(table, entry, word, content, work_of(data), np.int64(table[AGE]))
