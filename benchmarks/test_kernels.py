@@ -243,7 +243,7 @@ def user_search(name: str, kind: str) -> Any:
         search, depth = (minimax, 7) if kind == "minimax" else (alphabeta, 10)
         plain = functools.partial(search, start, depth, evaluation=nothing)
     else:
-        techniques = choose(type(load_game(WRITTEN).start()), None, exact=True)
+        techniques = choose(type(load_game(WRITTEN).start()), None, exact=True) - {"frontier"}
         if kind == "no table":
             techniques -= {"table", "enhanced_cutoffs"}
         engine = Searcher(start, evaluation=nothing, techniques=techniques)

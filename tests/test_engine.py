@@ -332,6 +332,7 @@ def test_a_stop_ends_a_search_at_once(engine):
             {"techniques": ["null_move"]},
             "connect4 does not allow null_move: it does not define skip",
         ),
+        ({"techniques": ["frontier"]}, "does not allow frontier: it defines evaluate"),
         ({"techniques": ["futility"]}, "does not allow futility: it does not define UNIT"),
         ({"techniques": ["symmetry"]}, "symmetry makes no sense without table"),
         ({"techniques": ["late_move_pruning"], "exact": True}, "late_move_pruning is selective"),

@@ -41,7 +41,8 @@ def test_proofs_hold_down_to_their_leaves(row):
     start, value = load_game(row.game).start(), int(row.value)
     assert all(proof.position == start for proof in proofs)
     assert {proof.claim() for proof in proofs} <= {f"value >= {value}", f"value <= {value}"}
-    assert len(proofs) == (2 if value == 0 else 1)
+    one_sided = value != 0 and "--weak" in row.options  # a win needs no upper bound
+    assert len(proofs) == (1 if one_sided else 2)
     for proof in proofs:
         proof.verify()
 
@@ -52,7 +53,8 @@ def test_proofs_hold_down_to_their_leaves(row):
 @pytest.mark.parametrize("row", PROVEN, ids=lambda row: row.game)
 def test_a_sample_of_leaves_is_proven_again(row):
     for proof in read_proofs(PROOFS / row.certificate):
-        assert proof.prove_leaves(2, seed=1, engine="pn", table=512) == 2
+        number = min(2, len(proof.leaves))
+        assert proof.prove_leaves(2, seed=1, engine="pn", table=512) == number
 
 
 @compiled_only

@@ -370,6 +370,11 @@ def _module(source: str) -> ModuleType:
     raise GameError(f"unknown game {quoted(source)}{nearest(source, names, known_names)}")
 
 
+def module_named(name: str) -> ModuleType:
+    """Return a module of the engine that is loaded when it is first needed."""
+    return importlib.import_module(name)
+
+
 def is_in_file(text: str) -> bool:
     """Return whether a text, such as ``my_file.py:centre``, refers to a name in a file."""
     return text.endswith(".py") or ".py:" in text

@@ -12,7 +12,6 @@ like the engine's, once you have used it.
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 import sys
 import warnings
@@ -601,8 +600,10 @@ def every_technique() -> list[Technique]:
 
 def optional(name: str) -> Technique:
     """Return an optional technique of the engine; the first time this loads its code."""
+    from cutnode.contract.loading import module_named
+
     if name not in OUTSIDE:
-        OUTSIDE[name] = vars(importlib.import_module(OPTIONAL[name]))[name.upper()]
+        OUTSIDE[name] = vars(module_named(OPTIONAL[name]))[name.upper()]
     return OUTSIDE[name]
 
 
@@ -699,10 +700,10 @@ def require(cls: Any, technique: Technique, exact: bool) -> None:
         raise CutnodeError(f"{name} is selective: an exact search does not use it")
     if defines(cls, CHANCE) and name not in WITH_CHANCE:
         raise GameError(f"{game_name(cls)} has chance: a search with chance cannot use {name}")
-    if not fits(cls, technique):
-        raise GameError(
-            f"{game_name(cls)} does not allow {name}: it does not define {technique.needs}"
-        )
+    against = [verb for verb in technique.unless if defines(cls, verb)]
+    if against or not fits(cls, technique):
+        why = f"it defines {against[0]}" if against else f"it does not define {technique.needs}"
+        raise GameError(f"{game_name(cls)} does not allow {name}: {why}")
 
 
 # Parameters.
