@@ -44,7 +44,7 @@ def test_there_are_twenty_publications():
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_data_file(name):
-    """The texts are there, and the settings and figures are those of the experiments."""
+    """The texts are there, and the experiments have its settings and figures."""
     entry = ENTRIES[name]
     assert all(getattr(entry, text).strip() for text in TEXTS)
     assert all(getattr(entry, text).endswith(".") for text in ("source", "claim", "here"))

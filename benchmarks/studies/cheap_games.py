@@ -3,8 +3,9 @@
     python -m benchmarks.studies.cheap_games [--times 9]
 
 Six games are taken without their verbs that order moves or know values, as a user first writes
-them.  The ratio is the CPU time of the default exact search, from an empty table, to that of plain
-alpha-beta to the same depth; both are the least of some runs, and their scores must agree.
+them.  The default exact search starts from an empty table, and its CPU time is divided by the time
+of plain alpha-beta to the same depth.  Both times are the least of several runs, and the scores
+must agree.
 """
 
 from __future__ import annotations

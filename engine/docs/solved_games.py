@@ -3,7 +3,8 @@
     python engine/docs/solved_games.py [--seconds N] [GAME ...]
 
 A row that is not proven within the seconds (20 by default) is printed as it is; one whose value is
-another ends the run.  Nodes are those of one thread with an empty table, seconds processor time.
+another ends the run.  Nodes and seconds are for one thread with an empty table; seconds are
+processor time.
 Rows without a second method are solved by another engine as well, if it needs no longer.
 """
 
