@@ -59,8 +59,13 @@ def side(cls: type) -> Callable[..., Any]:
 recurs = constant_of(lambda cls: defines(cls, "reversible"))
 """Whether positions of the game can occur again."""
 
-orders_nothing = constant_of(lambda cls: not any(defines(cls, name) for name in ORDERING))
-"""Whether the game tells no good moves or leaves from others."""
+
+def is_ordered(cls: type) -> bool:
+    """Return whether a game tells good moves or leaves from others."""
+    return any(defines(cls, verb) for verb in ORDERING)
+
+
+orders_nothing = constant_of(lambda cls: not is_ordered(cls))
 knows_gains = constant_of(lambda cls: defines(cls, "gain"))
 least_focus = constant_of(lambda cls: game_constant(cls, "FOCUS", 1))
 most_moves = constant_of(lambda cls: game_constant(cls, "MAX_MOVES", 256))

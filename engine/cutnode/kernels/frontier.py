@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from cutnode.compiler.jit import Evaluator, Position, compiled, kernel
-from cutnode.contract.choices import ORDERING
-from cutnode.contract.derived import most_moves, orders_nothing
-from cutnode.contract.dispatch import defines, derived
+from cutnode.contract.derived import is_ordered, most_moves, orders_nothing
+from cutnode.contract.dispatch import derived
 from cutnode.contract.stop import MOVES, RUNNING
 from cutnode.contract.verbs import INFINITE, NO_MOVE, moves, moves_again, play
 from cutnode.kernels.node import (
@@ -47,7 +46,7 @@ def frontier_score(cls: type) -> Callable[..., Any]:
 
     Other games do not compile its code.
     """
-    if any(defines(cls, verb) for verb in ORDERING):
+    if is_ordered(cls):
         return lambda position, evaluation, node, search: 0
     return _rest_of_depth
 

@@ -125,8 +125,8 @@ class CompiledSearch:
         for name, value in numbers.items():
             words[name][0] = value
         base, divisor = (numbers[f"late_move_reductions_{name}"] for name in ("base", "divisor"))
-        self.reset_frontier()
         words["lmr_reductions"][:] = reductions(base, divisor)
+        self.reset_frontier()
         # Room for the children of the last ply, which a search may evaluate, for tests that reach
         # beyond it, and for one entry before the root.
         self._kept = aligned((longest_line(self.cls) + 5) * kept_bytes(self.evaluation))

@@ -357,7 +357,7 @@ class Deepening(LimitedCalls):
             return
         depth = int(words["frontier"][0])
         if below < above * LEAST_BELOW:
-            words["frontier"][0] = min(depth + 1, MOST_FRONTIER)
+            words["frontier"][0] = max(depth, min(depth + 1, MOST_FRONTIER))
         elif below > above * MOST_BELOW:
             words["frontier"][0] = max(depth - 1, 1)
 
