@@ -64,10 +64,17 @@ def open_region(table, size):
     if size > 0:
         buckets = min(buckets, max((1 << size) // ENTRIES_EACH, 1))
     if np.int64(table[FILLED]) == 0 or np.int64(table[BUCKETS]) != buckets:
-        table[HEADER_WORDS : HEADER_WORDS + buckets * BUCKET_WORDS] = 0
-        table[BUCKETS], table[FILLED] = buckets, 1
-        table[HIGHEST] = max(np.int64(table[HIGHEST]), buckets)
-        table[AGE], table[FIRST_AGE] = 1, 1  # what entries hold in place of an age starts at 1
+        empty_region(table, buckets)
+
+
+@compiled(inline=False)
+def empty_region(table, buckets):
+    """Begin a generation with an empty region of a number of buckets."""
+    for word in range(HEADER_WORDS, HEADER_WORDS + buckets * BUCKET_WORDS):
+        table[word] = 0
+    table[BUCKETS], table[FILLED] = buckets, 1
+    table[HIGHEST] = max(np.int64(table[HIGHEST]), buckets)
+    table[AGE], table[FIRST_AGE] = 1, 1  # what entries hold in place of an age starts at 1
 
 
 @compiled

@@ -602,6 +602,8 @@ def optional(name: str) -> Technique:
     """Return an optional technique of the engine; the first time this loads its code."""
     from cutnode.contract.loading import module_named
 
+    # By its name: an import here would make every kernel depend on the module, and be compiled
+    # again after an edit of it.
     if name not in OUTSIDE:
         OUTSIDE[name] = vars(module_named(OPTIONAL[name]))[name.upper()]
     return OUTSIDE[name]
