@@ -60,7 +60,7 @@ KILLED = """
 import sys, time
 from cutnode import load_game, solve
 from cutnode.search import resuming
-resuming.SECONDS = 0.05
+resuming.SECONDS, resuming.WORK_SECONDS = 0.05, 0.0005
 solve(load_game(sys.argv[1]).start(), weak=True, table=64, journal=sys.argv[2])
 time.sleep(60)
 """

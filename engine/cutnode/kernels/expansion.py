@@ -26,10 +26,12 @@ from cutnode.kernels.table import (
     ENTRY_WORDS,
     WORK_AT,
     begin,
+    lower_of,
     place,
     put,
     reserve,
     store,
+    upper_of,
     work_of,
 )
 
@@ -119,6 +121,14 @@ def solver_words(example: Position, words: Words, keys: Words, points: Numbers) 
     for number in range(len(keys)):
         points[number], word = settled(unpack(words, number * width(example), example))
         keys[number] = mix(Bits(word))
+
+
+@kernel
+def bounds_in_entries(graph: Graph, data: Words, lower: Numbers, upper: Numbers) -> None:
+    """Write the bounds in the *data* of entries, without settled points."""
+    for number in range(len(data)):
+        lower[number] = lower_of(Bits(data[number]))
+        upper[number] = upper_of(Bits(data[number]))
 
 
 @kernel

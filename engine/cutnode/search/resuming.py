@@ -47,7 +47,7 @@ MOST_SECONDS = 50.0
 LOOK_SHARE = 50
 """The seconds between two looks for each second that a look takes: about half of one for a GiB."""
 
-WORK_SECONDS = SECONDS / 2000
+WORK_SECONDS = 0.01
 """The seconds of work from which on an entry is kept."""
 
 FEED_SECONDS = 0.5
@@ -111,11 +111,7 @@ class ProofJournal:
         self._nodes: dict[int, int] = {}  # of each process that had the file open
         self.process = random.SystemRandom().getrandbits(64)
         """A number for this process, in its records."""
-        about = {
-            "job": "proof",
-            **identity(cls),
-            "position": position_text(position),
-        }
+        about = {"job": "proof", **identity(cls), "position": position_text(position)}
         self.file = Journal(path, about, self._take, shared=True)
         self.restored = sum(map(len, self._found))
         """The entries that the file held when it was opened."""
@@ -135,10 +131,9 @@ class ProofJournal:
         found = "new"
         if self.restored:
             found = f"{self.restored:,} entries from {self.nodes_before:,} nodes restored"
-        damaged = self.file.damaged
-        return found + f", {damaged:,} bytes of unfinished or damaged records dropped" * (
-            damaged > 0
-        )
+        if self.file.damaged:
+            found += f", {self.file.damaged:,} bytes of unfinished or damaged records dropped"
+        return found
 
     def _take(self, record: bytes) -> None:
         rows = np.frombuffer(record, np.uint64).reshape(-1, 2)
@@ -234,8 +229,8 @@ class Resumption:
             self._take_news()
             entries = self._others[:0]
             if nodes:
-                least = nodes / max(seconds, 1e-3) * min(WORK_SECONDS, SECONDS / 100)
-                work = int(math.log2(max(least, LEAST_NODES)))
+                least = max(nodes / max(seconds, 1e-3) * WORK_SECONDS, LEAST_NODES)
+                work = int(math.log2(least))
                 entries = self.journal.append(self.table.entries(work), nodes)
                 self.journal.file.sync(now=True)
             self.table.put_back(self._others, during=True)

@@ -19,13 +19,13 @@ import numpy as np
 
 from cutnode.contract.dispatch import MAX_VALUE
 from cutnode.contract.verbs import INFINITE, NO_MOVE
+from cutnode.kernels.expansion import bounds_in_entries
 from cutnode.kernels.graph import GRAPH, Graph
 from cutnode.kernels.parameters import FAR_FRACTION
 from cutnode.kernels.solver import question
 from cutnode.kernels.splitting import choose, mark_needed, renew_above, renew_all
 from cutnode.kernels.table import WORK_AT, packed_bounds
 from cutnode.search.top import Top
-from cutnode.storage.tables import bounds_of
 
 AHEAD = 2
 """The leaves in flight for each leaf that may be asked for the next question at the root.  In a
@@ -187,7 +187,10 @@ class Split:
         record = np.repeat(np.arange(len(entries)), counts)
         within = np.arange(len(record)) - np.repeat(np.cumsum(counts) - counts, counts)
         at = order[first[record] + within]
-        lower, upper = (bound[record] for bound in bounds_of(entries[:, 1]))
+        lower, upper = np.zeros((2, len(entries)), np.int64)
+        read = bounds_in_entries.specialise(Graph)
+        read(GRAPH, np.ascontiguousarray(entries[:, 1]), lower, upper)
+        lower, upper = lower[record], upper[record]
         lower = np.where(lower == -INFINITE, lower, lower + points[at])
         upper = np.where(upper == INFINITE, upper, upper + points[at])
         ours = self.nodes["side"][at] > 0

@@ -121,15 +121,14 @@ class Table(Unpickled):
         header = self.words[:BUCKET_WORDS].tolist()
         end = HEADER_WORDS + header[BUCKETS] * BUCKET_WORDS
         least = np.uint64(max(header[FIRST_AGE], 1))
+        without_age = np.uint64((1 << AGE_AT) - 1)  # the work is the highest part of it
         found = [np.zeros((0, ENTRY_WORDS), np.uint64)]
         for start in range(HEADER_WORDS, end, BLOCK_WORDS):
             pairs = self.words[start : min(start + BLOCK_WORDS, end)].reshape(-1, ENTRY_WORDS)
-            data = pairs[:, 1]
-            wanted = (data >> np.uint64(WORK_AT) & np.uint64(0x7F)) >= np.uint64(work)
-            rows = pairs[wanted]
+            rows = pairs[pairs[:, 1] & without_age >= np.uint64(work << WORK_AT)]
             rows = rows[rows[:, 1] >> np.uint64(AGE_AT) >= least]
             rows[:, 0] ^= rows[:, 1] ^ np.uint64(header[SALT])
-            rows[:, 1] &= np.uint64((1 << AGE_AT) - 1)
+            rows[:, 1] &= without_age
             found.append(rows)
         return np.concatenate(found)
 
@@ -211,10 +210,3 @@ def available_megabytes() -> int | None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
     except (OSError, ValueError, AttributeError):
         return None
-
-
-def bounds_of(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bounds in the data of entries, without settled points."""
-    lower = (data & np.uint64(0xFFFF)).astype(np.int64) - 32768
-    upper = (data >> np.uint64(16) & np.uint64(0xFFFF)).astype(np.int64) - 32768
-    return lower, upper
