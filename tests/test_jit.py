@@ -680,15 +680,16 @@ names = [found.name for found in pkgutil.iter_modules(kernels_package.__path__)]
 modules = [importlib.import_module(f"cutnode.kernels.{name}") for name in names]
 values = [value for module in modules for value in vars(module).values()]
 kernels = {value for value in values if isinstance(value, jit.Kernel)}
-kernels = {kernel for kernel in kernels if not kernel.name.startswith("cutnode.kernels.chance.")}
+others = tuple(f"cutnode.kernels.{name}." for name in ("chance", "networks", "patterns"))
+kernels = {kernel for kernel in kernels if not kernel.name.startswith(others)}
 for kernel in kernels:
     with listening(lambda done: announced.append(done.kernel) if done.compiled else None):
         kernel.specialise(Position, OWN)
 position = cutnode.load_game("connect4").parse("444444113355")
 solve(position)
-alphabeta(position, 3)
+alphabeta(position, 3, evaluation=OWN)
 perft(position, 2)
-search(position, depth=2)
+search(position, depth=2, evaluation=OWN)
 signatures = {kernel.name: list(map(str, kernel.dispatcher.signatures)) for kernel in kernels}
 print(json.dumps([announced, signatures]))
 """

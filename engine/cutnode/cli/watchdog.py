@@ -30,7 +30,7 @@ def _watch(ended: threading.Event, patience: float) -> None:
     told: list[FrameType] = []
     while not ended.wait(patience):
         messages = sys.modules.get("cutnode.contract.messages")
-        if messages is None:  # no game is loaded, and importing the module takes long
+        if not hasattr(messages, "running_rules"):  # not imported yet, or not to its end
             continue
         running = messages.running_rules()
         for frame in running:
