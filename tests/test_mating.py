@@ -341,6 +341,16 @@ def test_stalemate_and_bare_pieces_are_no_wins(prover):
         assert prover.prove(position, 2).moves == fewest(position, 2)
 
 
+def test_chosen_first_move_does_not_come_back():
+    """A win that plays b2b3, returns and wins in one is a draw by repetition, so another counts."""
+    dobutsu = load_game("dobutsu", plain=True)
+    position = dobutsu.parse("S/-g-/lGL/C-E/E-c/-")
+    assert prove_win(position, 3).moves == 1
+    found = prove_win(position, 3, among=[dobutsu.parse_move(position, "b2b3")], proof=True)
+    assert found.moves == 3
+    found.proof.verify()
+
+
 def test_positions_of_the_game_before(prover):
     """A position that has occurred twice is a draw, so a win must avoid it."""
     position = parse_position("7k/8/5K2/8/8/8/8/4Q3 w - - 20 90")

@@ -14,13 +14,13 @@ from hashlib import blake2b
 from typing import Any, Unpack
 
 from cutnode.compiler.memory import Memory
-from cutnode.contract.derived import legal_moves, require_moves
+from cutnode.contract.derived import legal_moves, recurs, require_moves
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import CutnodeError, GameError, require_integer
 from cutnode.contract.messages import contract_violation, position_text
 from cutnode.contract.positions import coerce
 from cutnode.contract.stop import MOVES, NODES, RUNNING
-from cutnode.contract.verbs import NO_MOVE, outcome, play
+from cutnode.contract.verbs import NO_MOVE, outcome, play, recurrence
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.mate import mating_dtype, mating_root
 from cutnode.kernels.parameters import MOST_MOVES
@@ -112,6 +112,8 @@ class Prover(Unpickled):
             raise CutnodeError("this prover is busy: use one for each thread")
         try:
             words = drawing_words(history, position)
+            if chosen is not None and recurs(position):
+                words.append(recurrence(position))  # only the quickest win never comes back to it
             if chosen is None and not words and not proof:
                 known = self._known(coerce(position), moves)
                 if known is not None:
@@ -312,9 +314,10 @@ def prove_win(
 
     "Mate in three" is ``moves=3``.  The answer is exact either way, as far as ``key`` tells
     positions apart.  With *proof*, the result includes a proof of the win.  *among* restricts the
-    first move to these moves.  *nodes*, *seconds* and *stop* limit the whole search.  *history*
-    holds the positions of the game before this one, oldest first, whose repetition is a draw.
-    *progress* is called with each number of moves that is refuted, and the nodes so far.
+    first move to these moves; after them, a return to *position* is a draw.  *nodes*, *seconds* and
+    *stop* limit the whole search.  *history* holds the positions of the game before this one,
+    oldest first, whose repetition is a draw.  *progress* is called with each number of moves that
+    is refuted, and the nodes so far.
     *tablebase* is as for :class:`Prover`.
 
     Raise :class:`GameError` for games with chance or extra turns.

@@ -122,7 +122,7 @@ class Proof:
     """The answers by position, for all that can arise with the attacker to move; *position* comes
     first."""
     drawing: frozenset[int] = frozenset()
-    """The ``recurrence`` words of earlier positions, whose repetition is a draw."""
+    """The ``recurrence`` words of positions whose repetition is a draw."""
 
     def __len__(self) -> int:
         return len(self.answers)
