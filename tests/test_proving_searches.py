@@ -16,6 +16,7 @@ from cutnode import CutnodeError, Engine, GameError, PositionError, load_game, m
 from cutnode.contract.dispatch import module_of
 from cutnode.kernels.scores import MOST_ESTIMATE, WIN, win_distance
 from cutnode.kernels.tablebase_scores import FAR
+from cutnode.search import proving_searcher
 from cutnode.search.proving_searcher import ProvingSearcher
 from cutnode.search.searcher import Searcher
 
@@ -198,7 +199,7 @@ def test_a_share_is_a_number_in_its_range(share):
         proving(share=share)
 
 
-@pytest.mark.parametrize(("name", "reason"), [("ur:finkel", "chance"), ("chess", "cycles")])
+@pytest.mark.parametrize(("name", "reason"), [("ur:finkel", "chance"), ("morris", "cycles")])
 def test_games_without_such_proofs(name, reason):
     with pytest.raises(GameError, match=f"has {reason}, so its searches try no proof"):
         proving(load_game(name))
@@ -214,6 +215,45 @@ def test_a_game_says_its_share(monkeypatch):
     monkeypatch.setattr(module, "PROFILE", {"solver.proof_share": 1.5}, False)
     with pytest.raises(GameError, match=r"solver\.proof_share must be a number from 0 to 0\.9"):
         ProvingSearcher(PLAIN, table=1, ready=False)
+
+
+# Forced wins
+
+
+def test_a_search_of_chess_finds_the_quickest_mate():
+    """Quiet moves lead to both mates; the search alone misses one, and finds a longer other one."""
+    chess = load_game("chess")
+    hidden = chess.parse("k1B5/2p5/NbN5/8/P2p4/P2p4/P1prp3/2RbK3 w - - 0 1")
+    castling = chess.parse("8/8/8/8/8/6P1/6k1/4KR1R w K - 0 1")
+    with Engine(chess, table=8) as engine, Engine(chess, table=8, proof_share=0) as alone:
+        for position in (hidden, castling):
+            assert alone.search(position, nodes=100_000).value < WIN - 5
+            found = engine.search(position, nodes=100_000)
+            assert found.value == WIN - 5 and found.proven
+            assert found.why == "the search for forced wins"
+            assert len(found.pv) == 5
+            assert found.nodes == found.statistics.nodes + found.statistics.proof_nodes < 100_000
+
+
+def test_a_short_search_attempts_no_win():
+    chess = load_game("chess", plain=True)
+    searcher = ProvingSearcher(chess, table=1, ready=False)
+    position = chess.start()
+    for limits in ({"nodes": 500}, {"nodes": 500, "seconds": 9.0}, {"seconds": 0.1}, {"depth": 1}):
+        assert searcher.search(position, **limits).statistics.proof_nodes == 0
+    assert searcher.prover is None
+
+
+def test_an_attempt_at_a_win_heeds_the_game_before(monkeypatch):
+    monkeypatch.setattr(proving_searcher, "WIN_NODES", 1)
+    chess = load_game("chess", plain=True)
+    position = chess.parse("7k/8/5K2/8/8/8/8/4Q3 w - - 20 90")
+    searcher = ProvingSearcher(chess, table=1, proof_share=0.9)
+    first = searcher.search(position, nodes=2_000)
+    assert first.value == WIN - 3
+    after = chess.play(position, first.best_move)
+    other = searcher.search(position, nodes=2_000, history=[after, after])
+    assert other.value != WIN - 3 or other.best_move != first.best_move
 
 
 # Reasons for ending

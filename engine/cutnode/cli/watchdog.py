@@ -30,8 +30,8 @@ def _watch(ended: threading.Event, patience: float) -> None:
     told: list[FrameType] = []
     while not ended.wait(patience):
         messages = sys.modules.get("cutnode.contract.messages")
-        if not hasattr(messages, "running_rules"):  # not imported yet, or not to its end
-            continue
+        if messages is None or not hasattr(messages, "running_rules"):
+            continue  # no game is loaded, and importing the module takes long
         running = messages.running_rules()
         for frame in running:
             if frame in before and frame not in told:

@@ -32,6 +32,17 @@ FIRST_SHARE = 50
 """A search that attempts a proof does so between two depths, once it has used one part in this many
 of its node and time limits: it then has a move if you interrupt the proof."""
 
+WIN_SHARE = 0.1
+"""The part of its limits for which a search of a game with cycles attempts a forced win."""
+
+BEHIND = 10
+"""A player who is behind attempts it for one part in this many of that."""
+
+WIN_NODES = 100_000
+WIN_SECONDS = 0.2
+"""The least limits with which a search attempts a forced win: compiling the attempt takes longer
+than a shorter search."""
+
 SCOUTED_PLIES = 28
 SCOUTED_DEPTH = 5
 """The scout search's moves are tried first at nodes with at least ``SCOUTED_PLIES`` left where it

@@ -59,7 +59,7 @@ def first_searcher(searcher: ProvingSearcher, options: SearchOptions) -> FirstSe
         return None
     if searcher.outside or searcher.tablebase is not None or searcher.book is not None:
         return None
-    solves = searcher.share and not searcher.tries_no_proof(options)
+    solves = searcher.solves(options)
     if searcher.root.is_ready(cls, searcher.evaluation) and (not solves or solver_is_ready(cls)):
         return None
     same = {each.name: getattr(searcher.options, each.name) for each in fields(SearcherOptions)}

@@ -178,7 +178,8 @@ class Deepening(LimitedCalls):
 
     *moves* restricts the choice at the root, and *history* holds the positions before it.
     *helpers* take part if the search is long; all threads get equal shares of the node limit.  The
-    *attempt* is called after each depth that is not the last, and a proof ends the search.
+    *attempt* is called after each depth that is not the last, and after one that proves the value;
+    a proof ends the search.
     """
 
     def __init__(
@@ -238,15 +239,15 @@ class Deepening(LimitedCalls):
                     break
                 if progress is not None:
                     self._tell(progress)
-                if self.iterations[-1].proven and depth != self.depth:
-                    self.reason = self.reason or "proven"
-                    break
-                if soft_seconds is not None and self.clock.spent() >= soft_seconds:
+                ended = self.iterations[-1].proven and depth != self.depth
+                if not ended and soft_seconds is not None and self.clock.spent() >= soft_seconds:
                     self.reason = "time limit"
                 if not self.reason and self.attempt is not None:
                     proof = self.attempt(self)
                 if proof is not None:
                     self._add_proof(proof, progress)
+                if ended:
+                    self.reason = self.reason or "proven"
                 if self.reason:
                     break
             if seed is not None and self.iterations and self.reason in ("", "proven"):

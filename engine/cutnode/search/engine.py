@@ -86,9 +86,12 @@ class Engine(Unpickled, Generic[R_co]):
     spends on a proof of the value, after its first depths; None takes the share from the game's
     ``PROFILE`` (``solver.proof_share``), and 0 turns proofs off.  A search tries no proof if it has
     a depth limit, several lines or restricted moves, or while its clock is held (:meth:`ponder`);
-    nor in games of chance or games with cycles.  With a seed it tries to prove all moves in that
-    time.  In a ``DECISIVE`` game a proof tells who wins but not how soon, and its score is below
-    the scores of wins that a search has followed to the end.
+    nor in games of chance.  With a seed it tries to prove all moves in that time.  In a
+    ``DECISIVE`` game a proof tells who wins but not how soon, and its score is below the scores of
+    wins that a search has followed to the end.  In a ``DECISIVE`` game with cycles that defines
+    ``check``, a search of at least 100,000 nodes or 0.2 s attempts a forced win instead, for a
+    tenth of its limits, and a win that it finds is the quickest; other games with cycles have no
+    proofs.
 
     An engine runs one search at a time: a call during another one raises :class:`CutnodeError`,
     also if another engine with the same :class:`Table` is searching.  A process may hold many

@@ -76,6 +76,8 @@ class Prover(Unpickled):
         self.tablebase = Tablebase.of(tablebase, self.cls)
         self.table = table if isinstance(table, Table) else Table(table)
         self.memory = Memory(self.cls, mating_dtype(self.cls))
+        self.stopped = threading.Event()
+        """Set by :meth:`stop`."""
         self._busy = threading.Lock()
 
     @functools.cached_property
@@ -86,6 +88,10 @@ class Prover(Unpickled):
     def prepare(self) -> None:
         """Compile the search now."""
         _ = self.run
+
+    def stop(self) -> None:
+        """End the running search, from any thread."""
+        self.stopped.set()
 
     def prove(
         self,
@@ -110,6 +116,7 @@ class Prover(Unpickled):
         chosen = None if among is None else chosen_moves(position, among)
         if not self._busy.acquire(blocking=False):
             raise CutnodeError("this prover is busy: use one for each thread")
+        self.stopped.clear()
         try:
             words = drawing_words(history, position)
             if chosen is not None and recurs(position):
@@ -167,6 +174,7 @@ class _Question:
         self.prover = prover
         self.position = position
         self.limits = limits
+        self.stops = [*limits.stops, prover.stopped]
         self.chosen = chosen
         self.drawing = frozenset(words)
         self.clock = Clock(limits.seconds)
@@ -238,7 +246,7 @@ class _Question:
             arguments = position, left, attacking, ply, first, memory.argument, words
             return bool(self.prover.run(*arguments))
 
-        if is_stopped(self.limits.stops):
+        if is_stopped(self.stops):
             raise _Ended("stopped")
         if self.clock.is_over(0):
             raise _Ended("time limit")
@@ -250,7 +258,7 @@ class _Question:
         if memory["stop"] == NODES and int(memory["nodes"]) < limit:
             memory["stop"] = RUNNING
             memory["node_limit"] = limit - 1
-            reason = run([call], self.limits.stops)
+            reason = run([call], self.stops)
         if memory["stop"] == MOVES:
             raise contract_violation(memory.position("violation", self.position), MOVES)
         if reason == "interrupted":

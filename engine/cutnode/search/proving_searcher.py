@@ -1,8 +1,12 @@
-"""Searches that also try to prove the value.
+"""Searches that also try to prove the value, or a forced win.
 
 The exact solver settles in milliseconds many positions whose end is beyond the horizon of a
 depth-limited search; where it fails, some time is lost.  A game's ``PROFILE`` sets the share of the
 time to risk, ``solver.proof_share``, and sets none if attempts do not pay.
+
+The exact solver cannot help in a game with cycles, such as chess.  A search there that has time for
+it attempts a forced win (:mod:`cutnode.kernels.mate`), if the game defines ``check``: reductions
+hide quiet moves that lead to mate, and a node of that search costs a twentieth of a usual one.
 """
 
 from __future__ import annotations
@@ -15,20 +19,35 @@ from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import GameError
 from cutnode.contract.positions import coerce
 from cutnode.kernels.clock import Clock
-from cutnode.kernels.parameters import FIRST_SHARE
+from cutnode.kernels.parameters import (
+    BEHIND,
+    FIRST_SHARE,
+    MOST_MOVES,
+    WIN_NODES,
+    WIN_SECONDS,
+    WIN_SHARE,
+)
 from cutnode.kernels.profiles import PROOF_SHARE, SOLVER, profile_of
-from cutnode.kernels.scores import final_score
+from cutnode.kernels.scores import final_score, is_decisive, win_distance
 from cutnode.kernels.tablebase_scores import FAR, FARTHEST
 from cutnode.runtime.running import Limits, is_stopped
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.board import class_of
 from cutnode.search.deepening import Deepening
+from cutnode.search.forced_wins import Prover
 from cutnode.search.loops import has_loops
 from cutnode.search.options import SearcherKeywords, SearchOptions
+from cutnode.search.proofs import ForcedWin
 from cutnode.search.results import Line, Result, SearchResult
 from cutnode.search.searcher import Searcher
 from cutnode.search.solving import Goal, Resources, Solver
 from cutnode.storage.tables import Table
+
+
+def attempts_wins(cls: Any) -> bool:
+    """Return whether searches of a position class's game attempt a forced win, not the value."""
+    unsuited = defines(cls, "chance") or defines(cls, "turn")
+    return has_loops(cls) and is_decisive(cls) and defines(cls, "check") and not unsuited
 
 
 def proof_share_of(cls: Any, chosen: float | None = None) -> float:
@@ -37,10 +56,11 @@ def proof_share_of(cls: Any, chosen: float | None = None) -> float:
     Raise :class:`CutnodeError` if the share is out of range, and :class:`GameError` if searches of
     the game cannot include a proof.
     """
-    share = profile_of(cls).proof_share
+    wins = attempts_wins(cls)
+    share = profile_of(cls).proof_share or (WIN_SHARE if wins else 0)
     if chosen is not None:
         share = SOLVER[PROOF_SHARE].checked(chosen, "proof_share")
-    if share and (defines(cls, "chance") or has_loops(cls)):
+    if share and not wins and (defines(cls, "chance") or has_loops(cls)):
         reason = "chance" if defines(cls, "chance") else "cycles"
         raise GameError(
             f"{game_name(cls)} has {reason}, so its searches try no proof: proof_share must be 0, "
@@ -50,7 +70,7 @@ def proof_share_of(cls: Any, chosen: float | None = None) -> float:
 
 
 class ProvingSearcher(Searcher):
-    """A :class:`Searcher` that tries to prove the value once it has a move.
+    """A :class:`Searcher` that tries to prove the value, or a forced win, once it has a move.
 
     *proof_share* is the largest share of its limits to spend on it: see :class:`cutnode.Engine`.
     """
@@ -68,8 +88,11 @@ class ProvingSearcher(Searcher):
         **options: Unpack[SearcherKeywords],
     ):
         self.share = proof_share_of(class_of(game), proof_share)
+        self.wins = attempts_wins(class_of(game))
+        """Whether it attempts a forced win."""
         self.solver: Solver | None = None
-        self.attempt: ProofAttempt | None = None
+        self.prover: Prover | None = None
+        self.attempt: Attempt | None = None
         """The attempt at a proof of the current or last search."""
         super().__init__(
             game,
@@ -84,20 +107,28 @@ class ProvingSearcher(Searcher):
             self.prepare()
 
     def prepare(self, options: SearchOptions | None = None) -> None:
-        """Compile the search now, and the solver if searches with *options* may try a proof."""
+        """Compile the search now, and what searches with *options* may try a proof with."""
         super().prepare(options)
-        may_prove = options is None or not self.tries_no_proof(options)
-        if self.share and self.solver is None and may_prove:
+        if self.wins:
+            if self.prover is None and self.share and (options is None or may_win(options)):
+                self.prover = Prover(self.cls, table=self.table)
+                self.prover.prepare()
+        elif self.solver is None and (self.share if options is None else self.solves(options)):
             resources = Resources(
                 self.cls, self.table, self.threads, self.workers, self.interpreted
             )
             self.solver = Solver(resources, tablebase=self.tablebase)
 
+    def solves(self, options: SearchOptions) -> bool:
+        """Return whether a search with *options* may attempt to prove the value."""
+        return bool(self.share) and not self.wins and is_open(options)
+
     def stop(self) -> None:
         """End the running search, from any thread; it returns its best so far at once."""
         super().stop()
-        if self.solver is not None:
-            self.solver.stop()
+        for each in (self.solver, self.prover):
+            if each is not None:
+                each.stop()
 
     def nodes(self) -> int:
         """Return the nodes of the current or last search, of all threads."""
@@ -108,87 +139,118 @@ class ProvingSearcher(Searcher):
         super().reset()
         self.attempt = None
 
-    @staticmethod
-    def tries_no_proof(options: SearchOptions) -> bool:
-        """Return whether no proof would answer a search: of a depth, several lines, some moves."""
-        return options.depth is not None or options.lines > 1 or options.moves is not None
-
-    def _attempt(
-        self, position: Any, options: SearchOptions, limits: Limits
-    ) -> ProofAttempt | None:
+    def _attempt(self, position: Any, options: SearchOptions, limits: Limits) -> Attempt | None:
         """Return an attempt at a proof, unless no proof would answer the search."""
         self.attempt = None
-        if self.solver is not None and not self.tries_no_proof(options):
-            scale = self.win, self.step
-            self.attempt = ProofAttempt(
-                self.solver, position, options, limits, share=self.share, scale=scale
-            )
+        scale = self.win, self.step
+        if self.prover is not None and may_win(options):
+            self.attempt = WinAttempt(self.prover, position, options, limits, self.share, scale)
+        elif self.solver is not None and is_open(options):
+            self.attempt = ValueAttempt(self.solver, position, options, limits, self.share, scale)
         return self.attempt
 
 
-class ProofAttempt:
-    """An attempt at a proof by the exact solver, between two depths of a search.
+def is_open(options: SearchOptions) -> bool:
+    """Return whether a proof could answer a search: not of a depth, several lines, some moves."""
+    return options.depth is None and options.lines == 1 and options.moves is None
+
+
+def may_win(options: SearchOptions) -> bool:
+    """Return whether a search has the time to attempt a forced win."""
+    times = [each for each in (options.seconds, options.soft_seconds) if each is not None]
+    if options.nodes is not None and options.nodes < WIN_NODES:
+        return False
+    return is_open(options) and min(times, default=WIN_SECONDS) >= WIN_SECONDS
+
+
+class Attempt:
+    """An attempt at a proof, between two depths of a search.
 
     It may use a *share* of the *limits*; *scale* is the ``win`` and the ``step`` of scores.
     """
 
     def __init__(
         self,
-        solver: Solver,
         position: Any,
         options: SearchOptions,
         limits: Limits,
-        *,
         share: float,
         scale: tuple[int, int],
     ):
-        self.solver = solver
         self.share = share
         self.win, self.step = scale
         self.position = coerce(position)
-        self.seed = options.seed
         self.limits = limits
         times = [each for each in (limits.seconds, options.soft_seconds) if each is not None]
         self.seconds = min(times, default=None)
-        self.proof: Result | None = None
+        self.proof: Result | ForcedWin | None = None
         self.line: Line | None = None
 
     def __call__(self, deepening: Deepening) -> Line | None:
-        """Make the attempt once, when it is due; return the best line if the value is proven."""
-        if self.proof is not None or not self._is_due(deepening):
+        """Make the attempt once, when it is due; return the best line if it proves one."""
+        if self.proof is not None or not self.is_due(deepening):
             return None
         deepening.rest()
         if deepening.reason or is_stopped(deepening.stops):
             return None
-        goal = Goal(self.position, weak=False, scores=self.seed is not None)
-        self.proof = proof = self.solver.prove(goal, self._limits(deepening.clock))
+        self.proof = proof = self.prove(deepening)
         deepening.spend(proof.nodes)
         if proof.reason == "interrupted":
             deepening.reason = proof.reason
-        if proof.proven and proof.best_move is not None:
-            self.line = self._line(proof, proof.best_move)
+        if proof.best_move is not None and proof.proven:
+            self.line = self.line_of(proof, proof.best_move)
         return self.line
 
-    def _is_due(self, deepening: Deepening) -> bool:
-        """Return whether the search has used ``1 / FIRST_SHARE`` of its limits."""
+    def prove(self, deepening: Deepening) -> Result | ForcedWin:
+        """Attempt the proof."""
+        raise NotImplementedError
+
+    def line_of(self, proof: Any, move: int) -> Line:
+        """Return the line of a proof, with the score that it proves."""
+        raise NotImplementedError
+
+    def nodes(self) -> int:
+        """Return the nodes that the attempt has used so far."""
+        return 0 if self.proof is None else self.proof.nodes
+
+    def explained(self, result: SearchResult) -> SearchResult:
+        """Return the result with the outcome of the attempt added."""
+        raise NotImplementedError
+
+    def limited(self, clock: Clock, share: float) -> Limits:
+        """Return the limits of the attempt."""
+        return Limits(
+            self.limits.nodes and max(1, int(self.limits.nodes * share)),
+            self.seconds and max(1e-3, min(self.seconds * share, clock.left())),
+            self.limits.stop,
+        )
+
+    def is_due(self, deepening: Deepening) -> bool:
+        """Return whether the search has used ``1 / FIRST_SHARE`` of its limits, without a proof."""
         clock = deepening.clock
-        if clock.held:
+        if clock.held or deepening.iterations[-1].proven:
             return False
         spent = self.limits.nodes and deepening.nodes() * FIRST_SHARE >= self.limits.nodes
         return bool(
             spent or (self.seconds is not None and clock.spent() * FIRST_SHARE >= self.seconds)
         )
 
-    def _limits(self, clock: Clock) -> Limits:
-        return Limits(
-            self.limits.nodes and max(1, int(self.limits.nodes * self.share)),
-            self.seconds and max(1e-3, min(self.seconds * self.share, clock.left())),
-            self.limits.stop,
-        )
 
-    def _line(self, proof: Result, move: int) -> Line:
+class ValueAttempt(Attempt):
+    """An attempt by the exact solver to prove the value; the other arguments are an attempt's."""
+
+    def __init__(self, solver: Solver, position: Any, options: SearchOptions, *others: Any):
+        super().__init__(position, options, *others)
+        self.solver = solver
+        self.seed = options.seed
+
+    def prove(self, deepening: Deepening) -> Result:
+        """Attempt to prove the value."""
+        goal = Goal(self.position, weak=False, scores=self.seed is not None)
+        return self.solver.prove(goal, self.limited(deepening.clock, self.share))
+
+    def line_of(self, proof: Any, move: int) -> Line:
         """Return the line of a proof, or with a seed one of the equally good moves."""
-        assert proof.value is not None
         distance = min(FAR + len(proof.pv), FARTHEST)
         value = final_score(proof.value, distance, self.win, self.step)
         line = proof.pv
@@ -200,7 +262,7 @@ class ProofAttempt:
 
     def nodes(self) -> int:
         """Return the nodes that the attempt has used so far."""
-        return self.solver.progress()[0] if self.proof is None else self.proof.nodes
+        return self.solver.progress()[0] if self.proof is None else super().nodes()
 
     def explained(self, result: SearchResult) -> SearchResult:
         """Return the result with the outcome of the attempt added."""
@@ -210,3 +272,42 @@ class ProofAttempt:
             return replace(result, why=f"alphabeta; no proof in {self.proof.nodes:,} nodes")
         why = f"the exact solver: {self.proof.meaning()}"
         return replace(result, exact=self.win == 0, why=why)
+
+
+class WinAttempt(Attempt):
+    """An attempt to prove the quickest forced win; the other arguments are an attempt's."""
+
+    def __init__(self, prover: Prover, position: Any, options: SearchOptions, *others: Any):
+        super().__init__(position, options, *others)
+        self.prover = prover
+        self.history = options.history
+
+    def is_due(self, deepening: Deepening) -> bool:
+        """Return whether it is time, or a win is proven that need not be the quickest."""
+        last = deepening.iterations[-1]
+        won = last.proven and last.value > 0 and not deepening.clock.held
+        return won or super().is_due(deepening)
+
+    def prove(self, deepening: Deepening) -> ForcedWin:
+        """Attempt to prove a win that is quicker than one which the search has found."""
+        best = deepening.iterations[-1].value
+        distance = win_distance(best)
+        known = MOST_MOVES + 1 if distance is None or best < 0 else int(distance + 1) // 2
+        share = self.share if best >= 0 else self.share / BEHIND
+        limits = self.limited(deepening.clock, share)
+        return self.prover.prove(
+            self.position,
+            max(1, known - 1),
+            history=self.history,
+            nodes=limits.nodes,
+            seconds=limits.seconds,
+            stop=limits.stop,
+        )
+
+    def line_of(self, proof: Any, move: int) -> Line:
+        """Return the line of the win."""
+        return Line(move, final_score(1, 2 * proof.moves - 1, self.win, self.step), proof.pv)
+
+    def explained(self, result: SearchResult) -> SearchResult:
+        """Return the result, with the search that found its win."""
+        return result if self.line is None else replace(result, why="the search for forced wins")

@@ -130,7 +130,7 @@ def _searcher(
     others = searcher.evaluation is not OWN or searcher.outside or searcher.debug
     if others or searcher.book is not None or searcher.tablebase is not None:
         return None
-    solves = share and not searcher.tries_no_proof(options)
+    solves = searcher.solves(options)
     if search_root.is_ready(cls, OWN) and (not solves or solver_is_ready(cls)):
         return None
     return searcher
