@@ -16,6 +16,7 @@ from cutnode.kernels.clock import (
     SHORTEST,
     Clock,
     allot,
+    seconds_per_tick,
     settle,
 )
 
@@ -125,3 +126,24 @@ def test_looks_come_until_the_limit_and_not_long_after(monkeypatch, seconds):
     assert seconds <= now <= seconds + 2 * clock.SHORTEST_LOOK
     assert looks <= 2 + max(10, seconds / clock.LOOK)
     assert not watched.is_over(1)  # the next position has its own time
+
+
+@pytest.mark.parametrize("interrupted", range(1, 11))
+def test_another_process_between_two_clocks_does_not_change_the_length_of_a_tick(
+    monkeypatch, interrupted
+):
+    now, calls = 0.0, 0
+
+    def sleep(seconds):
+        nonlocal now
+        now += seconds
+
+    def read():
+        nonlocal calls
+        calls += 1
+        sleep(1.0 if calls == interrupted else 1e-6)
+        return round(now * 1e9)
+
+    named = SimpleNamespace(perf_counter=lambda: now, sleep=sleep)
+    monkeypatch.setattr(clock, "time", named)
+    assert seconds_per_tick(read) == pytest.approx(1e-9, rel=1e-3)

@@ -69,10 +69,15 @@ def _compiled_ticks() -> Any:
 
 def seconds_per_tick(read: Callable[[], int]) -> float:
     """Return the length of a tick of the counter *read*, in seconds; takes a few milliseconds."""
-    read()  # the first call may be slow
-    started, first = time.perf_counter(), read()
+
+    def both() -> tuple[float, float, int]:
+        before, count = time.perf_counter(), read()
+        return time.perf_counter() - before, before, count
+
+    # Of several readings take the shortest: another process may run between the two clocks.
+    _, started, first = min(both() for _ in range(5))
     time.sleep(0.004)
-    ended, last = time.perf_counter(), read()
+    _, ended, last = min(both() for _ in range(5))
     return (ended - started) / (last - first)
 
 

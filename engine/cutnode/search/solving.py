@@ -559,7 +559,7 @@ def with_scores(
         reason = of_child.reason
         if of_child.value is not None:
             scores[move] = of_child.value if again else -of_child.value
-    return replace(result, scores=scores, reason=reason)
+    return replace(result, scores=scores, nodes=spent, seconds=clock.elapsed(), reason=reason)
 
 
 REASONS = {NODES: "node limit", TIME: "time limit"}
