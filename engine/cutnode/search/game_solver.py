@@ -159,8 +159,10 @@ class GameSolver:
                 else:
                     with self._solving(engine) as solver:
                         result = solver.prove(goal, limits)
-            resumption.look(result.nodes, result.seconds)
-        return result
+            resumption.look(result.nodes, clock.elapsed())
+        if journal.first:
+            return result
+        return replace(result, nodes=resumption.helped + result.nodes, seconds=clock.elapsed())
 
     @property
     def outlook(self) -> Outlook | None:

@@ -183,6 +183,8 @@ class Resumption:
         self.goal = goal
         self.outlook: Outlook | None = None
         """How far the proof is; None if that is unknown."""
+        self.helped = 0
+        """The nodes of subgoals proven for another process."""
         self._split: Split | None = None
         self._others = journal.news()  # entries that this process did not prove
         self._seen = 0  # how many of these are in the split
@@ -225,6 +227,7 @@ class Resumption:
 
     def look(self, nodes: int, seconds: float) -> None:
         """Append the entries that took long, and take in what others appended."""
+        nodes += self.helped
         with self._lock:
             self._take_news()
             entries = self._others[:0]
@@ -268,13 +271,13 @@ class Resumption:
         clock, random_leaf = Clock(limits.seconds), random.Random(self.journal.process)
         split = split_of(self.journal.position, weak=goal.weak)
         leaves = Packed(split.top.words, self.journal.position)
-        nodes = seen = 0
+        seen = 0
         while True:
             with self._lock:
                 self._take_news()
                 split.restore(self._others[seen:])
                 seen = len(self._others)
-            left = None if limits.nodes is None else limits.nodes - nodes
+            left = None if limits.nodes is None else max(limits.nodes - self.helped, 0)
             if split.done or clock.is_over(0) or is_stopped(limits.stops) or left == 0:
                 return
             taken = split.take(CHOICE)
@@ -288,7 +291,7 @@ class Resumption:
                 (asked - 1, asked),
                 line=0,
             )
-            nodes += result.nodes
+            self.helped += result.nodes
             if result.reason in ("interrupted", "stopped"):
                 return
             if result.value is not None:
