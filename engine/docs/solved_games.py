@@ -17,23 +17,28 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 import cutnode
+from cutnode.contract.loading import Game
+from cutnode.search.loops import has_loops
 
 FILE = Path(__file__).with_suffix(".txt")
 PROOFS = FILE.parent / "proofs"
+SEARCH = "search"
+"""The engine that stands in for a tablebase in memory, in games with cycles."""
 
 
 class Row(NamedTuple):
     """A line of the file."""
 
     game: str
+    """The game, and perhaps moves after a blank."""
     value: str
-    """For the first player; in games that fall apart with the nimber, or the outcome class."""
+    """For the player to move, and what else is known, as :func:`value_of` writes it."""
     source: str
     """The key of who published the value first; "-": in no source that was searched."""
     nodes: str
     seconds: str
     options: str
-    """Options of ``cutnode solve``."""
+    """Options of ``cutnode solve``; after ``analyse`` of that command."""
     second: str
     """A second method that found the same value, with its nodes."""
     certificate: str
@@ -49,15 +54,22 @@ class Row(NamedTuple):
         """Return the row as a line of the file."""
         return " ; ".join(self).rstrip(" ;")
 
+    @property
+    def asked(self) -> list[str]:
+        """The game, and a position if there are moves."""
+        return self.game.split(" ", 1)
+
     def solved(self, seconds: float, engine: str | None = None) -> cutnode.Result:
-        """Solve the game with the row's options, or with another engine."""
+        """Solve the game with the row's options, or with another engine or "search"."""
         words = self.options.split()
         named = dict(itertools.pairwise(words))
-        return cutnode.solve(
-            self.game,
+        prove = cutnode.analyse if "analyse" in words else cutnode.solve
+        return prove(
+            *self.asked,
             weak="--weak" in words,
-            engine=engine or named.get("--engine"),
+            engine=named.get("--engine") if engine in (None, SEARCH) else engine,
             table=int(named.get("--table-mb", 256)),
+            memory=0 if engine == SEARCH else int(named.get("--memory-mb", 512)) << 20,
             seconds=seconds,
         )
 
@@ -70,9 +82,21 @@ def rows(path: Path = FILE) -> tuple[list[Row], dict[str, str]]:
 
 
 def value_of(result: cutnode.Result) -> str:
-    """Return a value as the file has it."""
-    more = result.outcome_class if result.nimber is None else f"nimber {result.nimber}"
-    return f"{result.value}" if more is None else f"{result.value}, {more}"
+    """Return a value as the file has it.
+
+    In games that fall apart it has the nimber, or the outcome class; in games with cycles a win has
+    its plies; after ``analyse`` the moves follow that win.
+    """
+    position = result.position
+    words = [str(result.value)]
+    if result.outcome_class is not None:
+        words.append(result.outcome_class if result.nimber is None else f"nimber {result.nimber}")
+    if result.value and has_loops(type(position)):
+        words.append(f"{result.depth} plies")
+    if result.scores:
+        text = Game.of(position).move_text
+        words.append(" ".join(text(position, m) for m, score in result.scores.items() if score > 0))
+    return ", ".join(words)
 
 
 def table() -> str:
@@ -99,6 +123,8 @@ def table() -> str:
 def second(row: Row, result: cutnode.Result, seconds: float) -> str:
     """Return another engine that finds the same value, with its nodes; "" if it takes too long."""
     other = "pn" if result.engine == "alphabeta" else "alphabeta"
+    if has_loops(type(result.position)):
+        other = SEARCH
     again = row.solved(seconds, other)
     if again.proven and again.value != result.value:
         sys.exit(f"{row.game}: {again.value} by {other}, not {result.value}")
@@ -113,7 +139,7 @@ def main() -> None:
     for row in rows()[0]:
         if asked and row.game not in asked:
             continue
-        cutnode.solve(row.game, nodes=1, engine=row.solved(1e-3).engine)  # compiles
+        cutnode.solve(*row.asked, nodes=1, engine=row.solved(1e-3).engine)  # compiles
         began = time.process_time()
         result = row.solved(seconds)
         spent = time.process_time() - began
