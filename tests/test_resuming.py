@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from marks import compiled_only
 
-from cutnode import CutnodeError, GameError, Table, load_game, solve
+from cutnode import CutnodeError, GameError, Table, load_game, solve, write_proof
 from cutnode.cli.main import main
 from cutnode.search import resuming
 from cutnode.search.resuming import ProofJournal, split_of
@@ -140,6 +140,8 @@ def test_processes_share_a_proof(journal):
     with ProofJournal(journal, start) as first:
         helper = solve(start, table=16, journal=journal)  # splits it, and proves the subgoals
         assert helper.value == plain.value
+        assert helper.nodes > plain.nodes / 3  # the subgoals count
+        assert first.nodes_before <= helper.nodes
         found = first.news()
         assert len(found) > 50
         with pytest.raises(CutnodeError, match="in use: several processes can only share"):
@@ -161,3 +163,17 @@ def test_entries_of_a_table_are_put_back():
     other.put_back(entries)
     assert np.isin(entries[:, 0], other.entries(8)[:, 0]).mean() > 0.95
     assert solve(start, table=other).nodes < 2_000
+
+
+@pytest.mark.slow
+def test_a_strategy_is_written_from_a_journal_alone(tmp_path):
+    """The table of a long proof is lost; its journal saves more than half of the work."""
+    start, journal = start_of("connect4:4x12"), tmp_path / "journal"
+    plain = solve(start, weak=True, table=512, journal=journal)
+    table = Table(512)
+    solve(start, weak=True, table=table, journal=journal)
+    limit = int(0.75 * plain.nodes)
+    proof = write_proof(
+        start, at_least=0, leaf_nodes=100_000, engine="alphabeta", table=table, nodes=limit
+    )
+    proof.verify()
