@@ -41,10 +41,6 @@ from cutnode.storage.tables import Table
 SECONDS = 20.0
 """The seconds between two looks at the table; a killed process loses what it proved since."""
 
-EARLY_SHARE = 0.25
-"""The seconds between two looks for each second of a proof, as long as these are fewer: processes
-that share a proof of a minute would learn nothing from each other otherwise."""
-
 MOST_SECONDS = 50.0
 """The most of these seconds, whatever a look takes."""
 
@@ -206,17 +202,15 @@ class Resumption:
         clock = Clock(None)
 
         def work() -> None:
-            wait, fed = FEED_SECONDS, False
+            wait = FEED_SECONDS
             try:
                 while not done.wait(wait):
                     began = clock.elapsed()
-                    if fed:
-                        self.look(progress()[0], began)
-                    else:
+                    if wait == FEED_SECONDS:
                         self.table.put_back(self._others, during=True)
-                    fed, now = True, clock.elapsed()
-                    wait = min(LOOK_SHARE * (now - began), MOST_SECONDS)
-                    wait = max(min(SECONDS, max(EARLY_SHARE * now, FEED_SECONDS)), wait)
+                    else:
+                        self.look(progress()[0], began)
+                    wait = max(SECONDS, min(LOOK_SHARE * (clock.elapsed() - began), MOST_SECONDS))
             except BaseException as failure:
                 self._failure = failure
                 stop()
