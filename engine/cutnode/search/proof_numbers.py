@@ -18,7 +18,7 @@ from cutnode.contract.dispatch import defines, game_constant, game_name, value_l
 from cutnode.contract.errors import CutnodeError
 from cutnode.contract.messages import contract_violation, position_text
 from cutnode.contract.positions import coerce
-from cutnode.contract.stop import MOVES, NODES, RUNNING, VALUE
+from cutnode.contract.stop import CALLED, MOVES, NODES, RUNNING, VALUE
 from cutnode.contract.verbs import INFINITE, NO_MOVE, bounds, moves_again, outcome, play
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.proof_numbers import address, proof_dtype, proof_root
@@ -297,7 +297,6 @@ class Questions:
         for call in calls:
             call.memory["brief"] = 0
             call.memory["proof"] = call.memory["disproof"] = 1
-            call.calls = calls
             call.sharing = SINGLE_THREADED if len(calls) == 1 else SHARED_TABLE
         # Threads cannot enlarge a table while they share it, so they return between rounds.
         limit = left if len(calls) == 1 else min(FIRST_ROUND, left)
@@ -305,7 +304,7 @@ class Questions:
         try:
             while True:
                 reason = self.go_on(calls, limit)
-                if reason or limit == left or calls[0].ended[0].memory["stop"] != NODES:
+                if reason or limit == left or calls[0].ended[0]["stop"] != NODES:
                     return reason
                 limit = min(ROUND_GROWTH * limit, left)
         finally:
@@ -316,7 +315,7 @@ class Questions:
         nodes = limit - sum(int(call.memory["nodes"]) for call in calls)
         if len(calls) > 1:
             calls[0].prepare_table(nodes // 2)
-        ended: list[_Question] = []
+        ended: list[Memory] = []
         for call in calls:
             call.ended = ended
             call.memory["stop"] = RUNNING
@@ -327,7 +326,7 @@ class Questions:
         """Return the answer of a thread; raise :class:`Ended` if no thread has one."""
         self.nodes += sum(int(call.memory["nodes"]) for call in calls)
         self.keep_margins(calls, target)
-        ended = [call.memory for call in calls[0].ended]
+        ended = calls[0].ended
         if ended[0]["stop"] in (MOVES, VALUE):
             violation = ended[0].position("violation", self.position)
             raise contract_violation(violation, int(ended[0]["stop"]))
@@ -405,25 +404,26 @@ class Questions:
 class _Question(KernelCall):
     """A thread's work on a question; *question* holds the first arguments of its kernel.
 
-    The first thread to end, with the answer or out of nodes, stops the others.
+    The first thread to end, with the answer or out of nodes, stops the others.  No reference leads
+    back to a question: its memory and table are large, and given back as soon as it is answered.
     """
 
     def __init__(self, proof: Questions, memory: Memory, question: tuple[Any, int, bool]):
-        super().__init__(self.search, memory, proof.clock)
+        super().__init__(lambda: None, memory, proof.clock)
         self.solver = proof.solver
         self.question = question
         self.sharing = SINGLE_THREADED
-        self.calls: list[_Question] = [self]
-        self.ended: list[_Question] = []
+        self.ended: list[Memory] = []
+        """The memory of each thread that has ended, in this order."""
 
-    def search(self) -> None:
+    def work(self) -> None:
         """Search until the question is answered or the thread is stopped."""
         self.solver.call(self.question, self.sharing, self.memory)
-        self.ended.append(self)
-        if self.ended[0] is self:
-            for call in self.calls:
-                if call is not self:
-                    call.stop()
+        self.ended.append(self.memory)
+        if self.ended[0] is self.memory:
+            for memory in self.solver.memories:
+                if memory is not self.memory:
+                    memory["stop"] = CALLED
 
     def prepare_table(self, entries: int) -> None:
         """Prepare the table for several threads, with room for *entries* more entries."""
