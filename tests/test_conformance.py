@@ -52,12 +52,13 @@ def marks_of_rules(name):
 
 
 @pytest.mark.once
+@pytest.mark.parametrize("games", [1, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=marks_of_rules(name)) for name in GAMES],
 )
-def test_rules_of_games(name):
-    report = examine(load_game(name), games=2, compile=False)
+def test_rules_of_games(name, games):
+    report = examine(load_game(name), games=games, compile=False)
     assert report.findings == []
     assert {warning.verb for warning in report.warnings} == WARNED.get(name, set())
 
@@ -84,7 +85,7 @@ def test_games(name):
     ],
 )
 def test_rules_of_variants(name):
-    assert check(load_game(name), games=2, compile=False) == []
+    assert check(load_game(name), games=1, compile=False) == []
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ FENCE = re.compile(r'^```(\w*)(?: title="(.*?)")?\n(.*?)^```', re.M | re.S)
 SLOW = {
     *("explanation/monte_carlo.md", "explanation/search.md", "explanation/sums.md"),
     *("howto/asyncio.md", "howto/cluster.md", "howto/compare.md", "howto/dataframes.md"),
-    *("howto/evaluation.md", "howto/other_games.md", "howto/prove.md", "howto/sums.md"),
-    *("howto/tablebases.md", "howto/techniques.md", "howto/values.md"),
+    *("howto/evaluation.md", "howto/long_proofs.md", "howto/other_games.md", "howto/prove.md"),
+    *("howto/sums.md", "howto/tablebases.md", "howto/techniques.md", "howto/values.md"),
 }
 LONG = {"explanation/proof_numbers.md"}
 """Pages that start processes, or run code that takes long to compile."""

@@ -11,7 +11,6 @@ from random import Random
 
 import pytest
 from commands import run_cutnode
-from toys import pig
 
 from benchmarks.studies.explanations import Claims, random_boards
 from cutnode import Board, CutnodeError, GameError, PositionError, explain, load_game
@@ -26,18 +25,24 @@ SCHOLAR = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 4 4"
 
 
 @cache
-def judge_of(name):
-    return Judge(load_game(name), table=8)
+def judge_of(game):
+    return Judge(game, table=8)
 
 
 def explained(name, text="", move=None, nodes=50_000):
-    board = Board(name, text or None)
-    return explain(board, move, nodes=nodes, judge=judge_of(name))
+    """Explain a position; the rules of chess are compiled, all others are plain Python."""
+    game = load_game(name, plain=name != "chess")
+    board = Board(game, text or None)
+    return explain(board, move, nodes=nodes, judge=judge_of(game))
 
 
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("tictactoe", 40), ("connect4:5x4", 15), ("toys.nim", 20)],
+    [
+        ("tictactoe", 40),
+        pytest.param("connect4:5x4", 15, marks=pytest.mark.slow),
+        pytest.param("toys.nim", 20, marks=pytest.mark.slow),
+    ],
 )
 def test_claims_agree_with_a_second_proof(name, count):
     claims, boards = Claims(), random_boards(name, Random(3))
@@ -118,9 +123,8 @@ def test_a_position_that_is_over_or_where_dice_decide():
 
 
 def test_games_without_an_evaluation_say_what_estimates_them():
-    judge = judge_of("toys.nim")
-    assert not judge.has_evaluation
     found = explained("toys.nim", "15/14/13/11", nodes=300)
+    assert not judge_of(load_game("toys.nim", plain=True)).has_evaluation
     assert found.judgement.playouts > 0
     assert "estimated by" in str(found)
 
@@ -166,7 +170,7 @@ def test_limits_and_bad_input():
     with pytest.raises(PositionError, match="is not a cell"):
         explain("tictactoe", "z")
     with pytest.raises(GameError, match="this judge is for"):
-        explain("connect4", judge=judge_of("tictactoe"))
+        explain("connect4", judge=Judge(load_game("tictactoe"), table=8))
     with pytest.raises(CutnodeError, match="nodes must be"):
         explain("tictactoe", nodes=0)
     stop = threading.Event()
@@ -183,10 +187,10 @@ def test_lists_are_cut():
 
 
 def test_command():
-    told = run_cutnode("explain", "connect4:5x4", "33", "2", "--nodes", 50_000)
+    told = run_cutnode("explain", "tictactoe", "1", "2", "--nodes", 50_000)
     assert told.exit_code == 0
     assert "2 (blunder) loses" in told.stdout
-    assert "Refutation: 4 (the only move)" in " ".join(told.stdout.split())
+    assert "Refutation: 4 (one of 3) 7 5 (the only move)" in " ".join(told.stdout.split())
     wrong = run_cutnode("explain", "tictactoe", "", "z")
     assert wrong.exit_code == 2
     assert wrong.stderr.startswith("cutnode: ")
@@ -194,5 +198,5 @@ def test_command():
 
 
 def test_a_game_of_chance_gives_expected_points():
-    found = explain(pig.Position(), nodes=2_000)
+    found = explain(load_game("toys.pig", plain=True), nodes=2_000)
     assert 0 <= found.judgement.points <= 1

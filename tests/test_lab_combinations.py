@@ -103,7 +103,7 @@ def test_other_techniques_are_in_all_searches():
 
 def test_command_searches_without_the_order():
     out = run_cutnode(
-        *("lab", "combinations", "connect4:4x4", "--depth", 4, "--combine", "killers,history"),
+        *("lab", "combinations", "tictactoe", "--depth", 4, "--combine", "killers,history"),
         *("--no-order", "--positions", 3, "--plies", "2:4", "--quiet", "--format", "csv"),
     ).output
     assert "combination,killers + history," in out and "interaction,killers x history," in out

@@ -117,7 +117,7 @@ def test_every_scheme_is_exact_and_the_same_again():
 
 def test_only_one_technique_stores_entries():
     other = Technique("hoarding", True, "", store=store_by_scheme)
-    game = load_game("tictactoe")
+    game = load_game("tictactoe", plain=True)
     with pytest.raises(CutnodeError, match="only one technique can store entries, got hoarding"):
         Searcher(game, techniques=["table", "replacement", other])
     with pytest.raises(CutnodeError, match="replacement makes no sense without table"):

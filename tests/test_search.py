@@ -173,20 +173,30 @@ def check_exact_techniques(positions, depth, evaluation, *, ties=True, sets=None
 
 @compiled_only
 @pytest.mark.parametrize(
-    ("name", "evaluation"),
+    ("name", "evaluation", "every_way"),
     [
-        *((name, HASHED) for name in sorted(QUICK)),
+        *((name, HASHED, False) for name in sorted(QUICK)),
         *(
-            pytest.param(name, HASHED, marks=marks_of(name, ("breakthrough",)))
-            for name in sorted(GAMES.keys() - QUICK)
+            pytest.param(name, HASHED, True, marks=marks_of(name, (*QUICK, "breakthrough")))
+            for name in sorted(GAMES)
         ),
-        *(pytest.param(name, None, marks=marks_of(name, ())) for name in GAMES),
+        *(pytest.param(name, None, True, marks=marks_of(name, ())) for name in GAMES),
     ],
-    ids=lambda value: value if isinstance(value, str) else "hashed" if value else "own",
+    ids=lambda value: (
+        value
+        if isinstance(value, str)
+        else ("every way" if value else "some")
+        if isinstance(value, bool)
+        else "hashed"
+        if value
+        else "own"
+    ),
 )
-def test_exact_techniques_score_as_minimax(name, evaluation):
+def test_exact_techniques_score_as_minimax(name, evaluation, every_way):
     positions = positions_of(GAMES[name], name)
-    check_exact_techniques(positions, DEPTHS.get(name, 4), evaluation, ties=name != "duel")
+    sets = None if every_way else sets_of(type(positions[0]))
+    depth = DEPTHS.get(name, 4)
+    check_exact_techniques(positions, depth, evaluation, ties=name != "duel", sets=sets)
 
 
 SMALL = {

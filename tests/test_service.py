@@ -200,7 +200,7 @@ def test_puzzles(client: httpx.Client) -> None:
     scores = client.post("/games/tictactoe/analyse", json={"position": puzzle["position"]}).json()
     best = {move for move, value in scores["scores"].items() if value == scores["value"]}
     assert best == {puzzle["solution"]}
-    ended = client.post("/games/chess/puzzles", json={"count": 50, "seconds": 0.01}).json()
+    ended = client.post("/games/connect4/puzzles", json={"count": 50, "seconds": 0.01}).json()
     assert (ended["reason"], ended["puzzles"]) == ("time limit", [])
     assert error(client.post("/games/ur/puzzles", json={}))[0] == 409
     assert client.get("/puzzles").json() == {"puzzles": []}
