@@ -25,6 +25,8 @@ from cutnode.lab.ablation import ablation
 from cutnode.playing.players import make_player
 from cutnode.tree.recording import record_tree
 
+pytestmark = pytest.mark.once
+
 
 def needed(module, name):
     """Return a module of an extra; skip the test, with the reason, if it is missing or broken."""

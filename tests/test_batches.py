@@ -33,6 +33,8 @@ from cutnode.search.solving import ProofSettings
 from cutnode.search.spans import Spans, proof_workers
 from cutnode.storage.journal import Journal
 
+pytestmark = pytest.mark.once
+
 SETS = Path(__file__).parent.parent / "benchmarks" / "data"
 GAME = load_game("connect4")
 TINY = load_game("tictactoe")

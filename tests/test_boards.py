@@ -23,6 +23,8 @@ from cutnode.contract.boards import (
 )
 from cutnode.contract.positions import position_type
 
+pytestmark = pytest.mark.once
+
 
 @functools.cache
 def stones(words):

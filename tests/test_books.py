@@ -53,6 +53,7 @@ def test_its_values_are_those_of_proofs(tiny):
     assert solve_many(list(tiny.positions)).values.tolist() == tiny.lower.tolist()
 
 
+@pytest.mark.once
 @compiled_only
 def test_its_moves_keep_the_values(middle):
     """In both frames of a position."""
@@ -75,6 +76,7 @@ def mirrored(position):
     return GAME.parse("/".join(row[::-1] for row in text.split("/")))
 
 
+@pytest.mark.once
 @compiled_only
 def test_counts_and_values_that_were_published():
     """Classes after 1, 2 and 5 plies: OEIS A013582.  A 4x4 board is drawn (J. Tromp)."""
@@ -205,6 +207,7 @@ def test_invalid_books():
         build_book(TINY, 1, start=MIDDLE)
 
 
+@pytest.mark.once
 def test_the_commands_build_and_read_books(tmp_path):
     path, journal = str(tmp_path / "tiny.book"), str(tmp_path / "journal")
 

@@ -30,6 +30,8 @@ from cutnode.games.breakthrough import (
 )
 from cutnode.games.breakthrough.fights import fights
 
+pytestmark = pytest.mark.once
+
 parse_position, position_text, start = texts_of("breakthrough")
 
 BOARDS = rows(FOLDER / "breakthrough_boards.txt")

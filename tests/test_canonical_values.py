@@ -27,6 +27,8 @@ from cutnode.cgt import Value
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import outcome, swapped
 
+pytestmark = pytest.mark.once
+
 KNOWN = rows(FOLDER / "canonical_values.txt")
 WINS = {(1, 1): "N", (1, -1): "L", (-1, 1): "R", (-1, -1): "P"}
 """The outcome classes, by the values for the mover and for the other player if he moves."""
@@ -40,7 +42,6 @@ def cells_of(name):
     return width * height
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(("name", "text", "value"), KNOWN)
 def test_published_values(name, text, value):
     plain = cells_of(name) <= PLAIN
@@ -99,7 +100,6 @@ def test_boards_of_domineering(count):
         assert value_of(position, values=table) == value_of_cells(free), text
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("count", [20, pytest.param(300, marks=LONG)])
 @pytest.mark.parametrize("name", [*FALL_APART, "domineering:4x3"])
 def test_values_say_who_wins(name, count):

@@ -15,6 +15,8 @@ from cutnode.contract.notation import board_of, contents_of, notation_of
 from cutnode.contract.positions import coerce, position_type
 from cutnode.contract.verbs import cell, chance, chance_outcome, outcome, play
 
+pytestmark = pytest.mark.once
+
 GAMES = [
     *(name for name in game_names() if name != "uniform"),
     *("kalah:1x127", "othello:4x4", "skirmish:4x4", "ur:masters"),

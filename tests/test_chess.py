@@ -42,6 +42,8 @@ from cutnode.kernels.node import SearchMemory, rank_moves
 from cutnode.kernels.ordering import bring_best, ranked_move
 from cutnode.storage.lines import positions_in
 
+pytestmark = pytest.mark.once
+
 PERFT = [(fen, [int(n) for n in lines.split()]) for fen, lines in rows(FOLDER / "chess_perft.txt")]
 SIX = PERFT[:7]
 """The six standard positions; one of them occurs also with colours reversed."""

@@ -28,6 +28,8 @@ from cutnode.games.chess import LAYER_NAMES, LAYER_SIZES, parse_position, positi
 from cutnode.games.chess.endings import LAYOUTS, PASSANTS
 from cutnode.games.chess.notation import placement_of
 
+pytestmark = pytest.mark.once
+
 EXAMPLE = load_game("chess").start()
 PAWNS = LAYER_NAMES.index("KPvKP")
 

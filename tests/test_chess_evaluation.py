@@ -47,6 +47,8 @@ from cutnode.games.chess.weights_by_hand import first_weights
 from cutnode.kernels.scores import MOST_ESTIMATE
 from cutnode.storage.evaluations import chosen_evaluation, installed_file
 
+pytestmark = pytest.mark.once
+
 
 def played(seed, plies):
     """Return the positions of a random game."""

@@ -14,6 +14,8 @@ from cutnode.games.chess.pgn import read_pgn
 from cutnode.playing.records import read_record
 from cutnode.storage.files import decoded
 
+pytestmark = pytest.mark.once
+
 chess = pytest.importorskip("chess")
 pgn = pytest.importorskip("chess.pgn")
 

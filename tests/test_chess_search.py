@@ -12,6 +12,8 @@ from cutnode.games.chess.generator import CASTLING, KING, PROMOTION, kind_of
 from cutnode.games.chess.notation import uci
 from cutnode.kernels.scores import WIN
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture(scope="module")
 def engine():

@@ -12,6 +12,8 @@ from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import outcome, part_key, parts, swapped
 from cutnode.games.clobber import move_text
 
+pytestmark = pytest.mark.once
+
 parse_position, position_text, start = texts_of("clobber")
 
 BOARDS = rows(FOLDER / "clobber_boards.txt")

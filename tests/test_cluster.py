@@ -33,7 +33,10 @@ from cutnode.tablebases.tablebase import Tablebase
 
 distributed = pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="a cluster needs a compiled game")
+pytestmark = [
+    pytest.mark.skipif(not jit_enabled(), reason="a cluster needs a compiled game"),
+    pytest.mark.once,
+]
 
 TABLE = Table(16)
 

@@ -24,6 +24,8 @@ from cutnode.contract.verbs import (
 )
 from cutnode.games.connect4 import describe
 
+pytestmark = pytest.mark.once
+
 parse_position, position_text, start = texts_of("connect4")
 
 MIRRORED = str.maketrans("1234567", "7654321")

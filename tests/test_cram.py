@@ -12,6 +12,8 @@ from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import outcome
 from cutnode.games.cram import move_text
 
+pytestmark = pytest.mark.once
+
 parse_position, position_text, start = texts_of("cram")
 
 NIMBERS = [(board, int(value)) for board, value in rows(FOLDER / "cram_nimbers.txt")]

@@ -58,6 +58,7 @@ def test_two_seeds_of_an_estimate_overlap() -> None:
     assert a.low < b.high and b.low < a.high
 
 
+@pytest.mark.once
 def test_positions_that_also_arise_from_other_moves_are_not_estimated() -> None:
     size = size_of(load_game("toys.nim").start(), None, 10, 1)
     assert size.positions is None and size.lines is not None
@@ -73,6 +74,7 @@ def test_walks_end_at_their_deadline() -> None:
 # Games
 
 
+@pytest.mark.once
 def test_a_ladder_doubles_nodes_and_counts_by_side() -> None:
     ladder = Ladder(load_game("tictactoe"), 1)
     names = list(ladder.play(None, 2))
@@ -99,6 +101,7 @@ def test_the_course_of_a_game_shows_leads_and_the_decision() -> None:
 # Reports
 
 
+@pytest.mark.once
 def test_a_report_has_every_part(tictactoe: Study) -> None:
     parts = dict.fromkeys(row["part"] for row in tictactoe.rows)
     assert list(parts) == [
@@ -116,6 +119,7 @@ def test_a_report_has_every_part(tictactoe: Study) -> None:
     assert all(row.keys() <= known for row in tictactoe.rows)
 
 
+@pytest.mark.once
 def test_a_report_begins_with_a_verdict(tictactoe: Study) -> None:
     said = tictactoe.summary()
     assert 5 <= len(said) <= 9
@@ -125,11 +129,13 @@ def test_a_report_begins_with_a_verdict(tictactoe: Study) -> None:
     assert Study.from_dict(tictactoe.to_dict()).summary() == said
 
 
+@pytest.mark.once
 def test_the_same_pairs_and_seed_give_the_same_report(tictactoe: Study) -> None:
     again = design("tictactoe", pairs=6)
     assert again.rows == tictactoe.rows and again.samples == tictactoe.samples
 
 
+@pytest.mark.once
 def test_two_sets_of_rules_are_compared() -> None:
     study = design("tictactoe", "toys.nim", pairs=3)
     a, b = figures_of(study)
@@ -139,6 +145,7 @@ def test_two_sets_of_rules_are_compared() -> None:
     assert any("in A" in sentence for sentence in study.summary())
 
 
+@pytest.mark.once
 def test_an_interrupted_report_keeps_its_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*args: object) -> None:
         raise KeyboardInterrupt
@@ -150,6 +157,7 @@ def test_an_interrupted_report_keeps_its_figures(monkeypatch: pytest.MonkeyPatch
     assert figure(study, "first player", "random moves")[0] is not None
 
 
+@pytest.mark.once
 def test_reports_of_chance_say_what_is_skill() -> None:
     study = design("toys.race", pairs=3)
     share, low, high = figure(study, "luck", "skill, random and 16 nodes")
@@ -157,6 +165,7 @@ def test_reports_of_chance_say_what_is_skill() -> None:
     assert any("luck the rest" in sentence for sentence in study.summary())
 
 
+@pytest.mark.once
 def test_games_without_an_evaluation_are_judged_by_playouts() -> None:
     study = design("toys.nim", pairs=2)
     row = next(row for row in study.rows if row["of"] == "strengths")
@@ -177,6 +186,7 @@ def test_bad_input_is_told_in_a_line(options: dict[str, object], message: str) -
         design("tictactoe", **options)
 
 
+@pytest.mark.once
 def test_the_command_prints_and_writes_reports(tmp_path, tictactoe: Study) -> None:
     page, data = tmp_path / "a.html", tmp_path / "a.json"
     words = "design", "tictactoe", "--pairs", 6, "--quiet", "--out", page, "--out", data

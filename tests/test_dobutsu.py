@@ -45,6 +45,8 @@ from cutnode.games.dobutsu import (
 )
 from cutnode.kernels.scores import WIN
 
+pytestmark = pytest.mark.once
+
 VALUES = [(text, int(plies)) for text, plies in rows(FOLDER / "dobutsu_values.txt")]
 SHORT = [fact for fact in VALUES if 0 < abs(fact[1]) <= (5 if jit_enabled() else 2)]
 

@@ -17,6 +17,8 @@ from cutnode.contract.boards import reversed_bits
 from cutnode.contract.verbs import bounds, canonical, canonical_move, key, outcome, play, plies_left
 from cutnode.games.domineering import MOST_PREFERRED, dominoes, move_text, upside_down
 
+pytestmark = pytest.mark.once
+
 parse_position, position_text, start = texts_of("domineering")
 
 CLASSES = {"N": (1, 1), "P": (-1, -1), "V": (1, -1), "H": (-1, 1)}

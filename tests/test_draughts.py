@@ -39,6 +39,8 @@ from cutnode.games import draughts
 from cutnode.games.draughts import evaluate_material, start
 from cutnode.games.draughts.numbering import LAYER_NAMES, LAYERS
 
+pytestmark = pytest.mark.once
+
 NOTATION = load_game("draughts").notation
 parse, text_of, move_text = NOTATION.parse_position, NOTATION.position_text, NOTATION.move_text
 parse_move = NOTATION.parse_move

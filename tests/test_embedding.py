@@ -440,6 +440,7 @@ assert "closed" in repr(engine)
 """
 
 
+@pytest.mark.once
 def test_memory_is_stated_and_given_back():
     table = Table(1)
     assert Engine.room(GAME, table=table) == Engine.room(GAME, table=1) >= 1

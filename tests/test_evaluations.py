@@ -12,6 +12,8 @@ from cutnode import Evaluation, GameError, Searcher, compiled, load_game, minima
 from cutnode.cli.main import main
 from cutnode.storage.evaluations import chosen_evaluation
 
+pytestmark = pytest.mark.once
+
 SOURCE = """
 from cutnode import compiled
 

@@ -20,6 +20,8 @@ from cutnode.explaining.changes import changes_of
 from cutnode.explaining.judging import GRADES, Judge
 from cutnode.explaining.points import spreads, win_chance
 
+pytestmark = pytest.mark.once
+
 BACK_RANK = "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1"
 SCHOLAR = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 4 4"
 

@@ -24,6 +24,8 @@ from cutnode.export.packages import Export, export
 from cutnode.export.page import PageGame, joined, write_files, write_page
 from cutnode.export.webassembly import with_instructions, with_products
 
+pytestmark = pytest.mark.once
+
 NODE = shutil.which("node")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ZIG = importlib.util.find_spec("ziglang") or shutil.which("zig")

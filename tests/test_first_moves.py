@@ -25,7 +25,7 @@ from cutnode.playing.players import EnginePlayer
 from cutnode.service.pool import SearchPool
 from cutnode.service.settings import Settings
 
-pytestmark = compiled_only
+pytestmark = [compiled_only, pytest.mark.once]
 
 
 @pytest.fixture(autouse=True)

@@ -49,6 +49,8 @@ from cutnode.kernels.forms import (
     wins_first,
 )
 
+pytestmark = pytest.mark.once
+
 STAR, UP = simple_form(0, 0, 1), simple_form(0, 1, 0)
 
 

@@ -12,6 +12,8 @@ from test_tablebases import in_memory, reachable, solved_by_sweeps
 from cutnode import PositionError, legal_moves, load_game, solve
 from cutnode.contract.verbs import cell, outcome, play
 
+pytestmark = pytest.mark.once
+
 FACTS = {variant: tuple(map(int, numbers)) for variant, *numbers in rows(FOLDER / "gobblet.txt")}
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 

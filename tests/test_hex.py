@@ -28,6 +28,8 @@ from cutnode.games.hex import filled, move_text, parse_move
 from cutnode.games.hex.cells import beside, chain, neighbours, twice_beside
 from cutnode.games.hex.filling import dead
 
+pytestmark = pytest.mark.once
+
 parse_position, position_text, start = texts_of("hex")
 
 OPENINGS = {variant: text.split("/") for variant, text in rows(FOLDER / "hex_openings.txt")}

@@ -509,6 +509,7 @@ def installed_engine(project):
     return installed
 
 
+@pytest.mark.once
 def test_edit_of_the_engine_recompiles_only_what_it_can_change(project):
     installed = installed_engine(project)
     assert project.run().announced == COMPILED
@@ -634,6 +635,7 @@ def test_silent_in_a_pipe(project):
     assert len(project.kept()) == 1
 
 
+@pytest.mark.once
 def test_terminal_shows_the_progress_once(project):
     pty = pytest.importorskip("pty")
 

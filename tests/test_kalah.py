@@ -25,6 +25,8 @@ from cutnode.games.kalah import (
     start,
 )
 
+pytestmark = pytest.mark.once
+
 BOARDS = [(variant, int(value)) for variant, value in rows(FOLDER / "kalah_boards.txt")]
 
 

@@ -11,6 +11,8 @@ from positions import nimber, texts_of
 from cutnode import load_game, solve
 from cutnode.contract.verbs import part_key, parts
 
+pytestmark = pytest.mark.once
+
 parse_position, position_text, start = texts_of("kayles")
 
 KAYLES = [int(value) for _, value in rows(FOLDER / "kayles.txt")]

@@ -13,7 +13,7 @@ from cutnode.lab import write_study
 from cutnode.lab.combinations import combinations, draw
 from cutnode.lab.unordered import UNORDERED, without_order
 
-pytestmark = compiled_only
+pytestmark = [compiled_only, pytest.mark.once]
 
 TICTACTOE = load_game("tictactoe")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "2", "15", "1593")]

@@ -18,7 +18,10 @@ from cutnode.playing.configurations import loads_code, split_configuration
 from cutnode.playing.players import RemotePlayer
 from cutnode.playing.remote import Remote, Version
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="other processes compile")
+pytestmark = [
+    pytest.mark.skipif(not jit_enabled(), reason="other processes compile"),
+    pytest.mark.once,
+]
 
 ROOT = Path(__file__).parent.parent
 TICTACTOE = load_game("tictactoe")

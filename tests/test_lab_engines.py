@@ -12,7 +12,7 @@ from cutnode.lab.statistics import geometric_mean
 from cutnode.playing.matches import MatchResult
 from cutnode.runtime.running import Limits
 
-pytestmark = compiled_only
+pytestmark = [compiled_only, pytest.mark.once]
 
 TICTACTOE = load_game("tictactoe")
 

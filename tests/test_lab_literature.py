@@ -24,7 +24,7 @@ from cutnode.lab.literature.entries import (
 )
 from cutnode.lab.study import EXPERIMENTS, INTERRUPTED, Follower, Study, _parameters
 
-pytestmark = compiled_only
+pytestmark = [compiled_only, pytest.mark.once]
 
 ENTRIES = {entry.name: entry for entry in entries()}
 TEXTS = ("title", "source", "read", "claim", "setup", "here", "difference")

@@ -49,7 +49,7 @@ from cutnode.lab.tables import latex_table, markdown_table
 from cutnode.lab.terminal import print_study
 from cutnode.storage.files import check_file, write_whole
 
-pytestmark = compiled_only
+pytestmark = [compiled_only, pytest.mark.once]
 
 ROOT = Path(__file__).parent.parent
 TICTACTOE = load_game("tictactoe")
@@ -119,7 +119,6 @@ def test_without_matplotlib(study, tmp_path, monkeypatch):
     assert result.output == "cutnode: plots need matplotlib: pip install 'cutnode[plot]'\n"
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("experiment", "kind"), [*(("ablation", kind) for kind in plots.PLOTS), ("depths", "svg")]
 )
@@ -135,7 +134,6 @@ def test_plots(tmp_path, experiment, kind):
         assert ElementTree.fromstring(data).tag.endswith("svg")
 
 
-@pytest.mark.once
 def test_plot_of_the_same_study_is_the_same(study):
     pytest.importorskip("matplotlib")
     assert plots.plot(study, draw, "svg") == plots.plot(study, draw, "svg")

@@ -356,6 +356,7 @@ def test_minimal_graphs_of_several_positions():
             assert row["above_tree"] == pytest.approx(means)
 
 
+@pytest.mark.once
 @searches
 @pytest.mark.usefixtures("all_work_is_shared")
 def test_what_was_measured_is_kept_when_processes_are_interrupted():
@@ -402,6 +403,7 @@ def test_a_killed_process_is_reported(monkeypatch):
     assert not active_children()
 
 
+@pytest.mark.once
 @searches
 @pytest.mark.usefixtures("all_work_is_shared")
 @pytest.mark.parametrize("ended_by", ["a killed process", "SIGTERM"])

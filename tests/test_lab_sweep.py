@@ -13,7 +13,7 @@ from cutnode.lab.plots import inline_plot
 from cutnode.lab.rerun import rerun
 from cutnode.lab.sweep import draw, range_of, sweep
 
-pytestmark = compiled_only
+pytestmark = [compiled_only, pytest.mark.once]
 
 TICTACTOE = load_game("tictactoe")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "15", "159")]

@@ -20,7 +20,7 @@ from cutnode.lab.minimal import expected_leaves, minimal_graph
 from cutnode.lab.searches import SEARCHES
 from cutnode.lab.theory import theory
 
-pytestmark = compiled_only
+pytestmark = [compiled_only, pytest.mark.once]
 
 TICTACTOE = load_game("tictactoe").start()
 TREE = load_game("uniform:4x12,random").start()

@@ -25,6 +25,8 @@ from cutnode.lab.tuning import draw, parameters_for, tune, tuned_parameters
 from cutnode.playing.matches import play_game
 from cutnode.playing.players import Choice
 
+pytestmark = pytest.mark.once
+
 TICTACTOE = load_game("tictactoe")
 SOME = [TICTACTOE.parse(text) for text in ("", "5", "1", "15", "52", "159", "19", "2")]
 FEW = {

@@ -213,6 +213,7 @@ def test_processes_do_not_change_the_result():
     assert alone.pairs == shared.pairs
 
 
+@pytest.mark.once
 def test_failure_in_a_process_is_the_callers(tmp_path):
     """A game with too small a MAX_PLIES; its moves are found up to the end."""
     source = (ROOT / "games" / "tictactoe.py").read_text()
@@ -305,6 +306,7 @@ def test_a_script_on_standard_input_has_processes():
     assert run.stdout == "4\n", run.stderr
 
 
+@pytest.mark.once
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread")
 def test_ctrl_c_reaches_all_processes():
     """As at a terminal: the playing processes leave it to the waiting one."""
@@ -323,6 +325,7 @@ def test_ctrl_c_reaches_all_processes():
     assert not active_children()
 
 
+@pytest.mark.once
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
 def test_games_are_kept_if_a_process_is_killed(tmp_path, monkeypatch):
     file = tmp_path / "games.jsonl"

@@ -35,6 +35,8 @@ from cutnode.games.chess.notation import operations_in
 from cutnode.search import forced_wins
 from cutnode.search.proofs import Answer
 
+pytestmark = pytest.mark.once
+
 MATE_IN_2 = "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"
 """P. Morphy: Ra6."""
 

@@ -22,6 +22,8 @@ from cutnode.contract.verbs import (
 )
 from cutnode.games.mnk import move_text
 
+pytestmark = pytest.mark.once
+
 parse_position, position_text, start = texts_of("mnk")
 
 BOARDS = {variant: int(value) for variant, value in rows(FOLDER / "mnk.txt")}

@@ -36,6 +36,8 @@ from cutnode.games import morris
 from cutnode.games.morris import evaluate_material, move_text, parse_move, start
 from cutnode.games.morris.board import SYMMETRIES, image
 
+pytestmark = pytest.mark.once
+
 parse, text_of, _ = texts_of("morris")
 
 FACTS = {(variant, what): value for variant, what, value in rows(FOLDER / "morris.txt")}

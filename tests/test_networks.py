@@ -63,6 +63,7 @@ def line_of(game, seed, plies=40):
         position = play(position, chosen.choice(legal_moves(position)))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "name",
     [
@@ -86,6 +87,7 @@ def test_updated_scores_are_those_from_scratch_and_of_plain_python(name):
                 assert run(position, network, first + size * (ply + 1)) == wanted
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("weight", [MOST_OUTPUT, -MOST_OUTPUT])
 def test_the_widest_network_has_room_for_its_largest_sum(weight):
     game = load_game("breakthrough:4x5")
@@ -203,6 +205,7 @@ def test_planes_that_no_network_can_read_are_refused(tmp_path):
             models_for(load_game(str(path)).start())
 
 
+@pytest.mark.once
 def test_models_read_what_evaluations_see():
     for name in ("hex:4x4", "connect4:5x4", "chess"):
         start = load_game(name).start()
@@ -292,6 +295,7 @@ def test_what_is_fitted_is_what_plays(kind):
         assert again.meaning == evaluation.meaning
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("decisive", [False, True])
 @pytest.mark.parametrize("views", [1, 2])
 def test_the_gradient_of_a_network_is_its_slope(views, decisive):

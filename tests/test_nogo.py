@@ -20,6 +20,8 @@ from cutnode.contract.verbs import (
 )
 from cutnode.games.nogo import move_text
 
+pytestmark = pytest.mark.once
+
 parse_position, position_text, start = texts_of("nogo")
 
 BOARDS = rows(FOLDER / "nogo_boards.txt")

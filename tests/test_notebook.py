@@ -6,6 +6,8 @@ import pytest
 
 from cutnode import game_names, load_game, perft, search, solve
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize("name", game_names())
 def test_positions_show_their_board(name):

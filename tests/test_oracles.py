@@ -15,6 +15,8 @@ from cutnode import Searcher, legal_moves, load_game, perft, solve_many
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import outcome, play
 
+pytestmark = pytest.mark.once
+
 connect4 = load_game("connect4").notation
 fourinarow = load_game("toys.fourinarow").notation
 

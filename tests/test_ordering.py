@@ -15,6 +15,8 @@ from cutnode.kernels.ordering import (
     sort_down,
 )
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize("score", [-1_000_000, -1, 0, 1, 1_000_000, FIRST])
 @pytest.mark.parametrize("move", [0, 65534])

@@ -37,6 +37,8 @@ from cutnode.games.othello import (
     start,
 )
 
+pytestmark = pytest.mark.once
+
 VARIANTS = ("8x8", "6x6", "4x4")
 PERFT = [
     (variant, *map(int, count.split()))

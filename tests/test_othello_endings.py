@@ -30,6 +30,8 @@ from cutnode.games.othello.endings import LAST, stable, turned_last
 from cutnode.runtime.running import Limits
 from cutnode.search.solving import presearch
 
+pytestmark = pytest.mark.once
+
 SUITE = {
     int(number): (parse_position(board), int(value), best.split())
     for board, number, value, best in rows(SETS / "othello_ffo.txt")

@@ -20,6 +20,8 @@ from cutnode.games.othello.patterns import (
     weighed,
 )
 
+pytestmark = pytest.mark.once
+
 WORD = np.uint64 if jit_enabled() else int
 
 

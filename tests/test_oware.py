@@ -18,6 +18,8 @@ from cutnode.games.oware import (
     start,
 )
 
+pytestmark = pytest.mark.once
+
 
 def listed(position):
     """Return the houses of the mover and the opponent, around the board, and both stores."""

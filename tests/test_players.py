@@ -24,6 +24,8 @@ from cutnode.compiler.jit import jit_enabled
 from cutnode.playing.configurations import parse_configuration
 from cutnode.playing.players import EnginePlayer, StrengthPlayer, full_width, level_evaluation
 
+pytestmark = pytest.mark.once
+
 GAME = load_game("tictactoe")
 PLAYERS = ("random", "level=easy", "level=expert", "strength=0", "strength=30", "strength=85")
 

@@ -17,6 +17,8 @@ from cutnode.kernels.playout_numbers import set_biases
 from cutnode.kernels.playout_tree import ROOT
 from cutnode.search.monte_carlo import MonteCarlo
 
+pytestmark = pytest.mark.once
+
 
 def assert_numbers(tree):
     """Assert that each node has the numbers of its bounds, or else of its children."""

@@ -17,6 +17,8 @@ from cutnode.kernels.techniques import EXACT, choose
 from cutnode.lab.deviation import deviation
 from cutnode.tree.recording import record_tree
 
+pytestmark = pytest.mark.once
+
 STEADY = load_game("toys.steady", plain=True)
 steady, START = STEADY.module, STEADY.start()
 SOUND = choose(steady.Position, None, exact=True)

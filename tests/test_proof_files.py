@@ -12,6 +12,8 @@ import cutnode
 from cutnode import CutnodeError, load_game, read_proofs, save_proofs, solve, write_proof
 from cutnode.search.value_proofs import FORM, VERSION, ValueProof, claims
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def written(tmp_path):

@@ -31,6 +31,8 @@ from cutnode.kernels.table import SOLVED, begin
 from cutnode.search import game_solver
 from cutnode.search.proof_numbers import Interval
 
+pytestmark = pytest.mark.once
+
 
 def positions_of(start, plies, count, seed=1):
     """Return unfinished positions of random games, after at most *plies* plies."""

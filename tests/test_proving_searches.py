@@ -20,6 +20,8 @@ from cutnode.search import proving_searcher
 from cutnode.search.proving_searcher import ProvingSearcher
 from cutnode.search.searcher import Searcher
 
+pytestmark = pytest.mark.once
+
 GAME = load_game("connect4")
 LATE = "52677675164321472411331752454"
 """Its value is 0, which several moves keep."""

@@ -23,6 +23,8 @@ from cutnode.explaining.judging import Judge
 from cutnode.explaining.puzzles import GRADES, Puzzle
 from cutnode.search.record import class_key
 
+pytestmark = pytest.mark.once
+
 MATE = "r6r/2p1np1k/bp4p1/p4P2/2PBP1N1/P2Q4/2P3PP/q4RK1 w - - 0 22"
 
 

@@ -36,6 +36,8 @@ from cutnode.games.qubic import (
     winning_fours,
 )
 
+pytestmark = pytest.mark.once
+
 parse_position, position_text, _ = texts_of("qubic")
 
 

@@ -32,6 +32,8 @@ from cutnode.kernels.table import (
     probe,
 )
 
+pytestmark = pytest.mark.once
+
 SCHEMES = (DEEP, NEW, OLD, BIG, TWO_DEEP, TWO_BIG)
 WORDS = [mix(number) for number in range(12)]
 

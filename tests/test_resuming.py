@@ -47,6 +47,7 @@ def journal(tmp_path, monkeypatch):
     return tmp_path / "journal"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("name", "engine"), GAMES)
 def test_a_stopped_proof_is_resumed(name, engine, journal):
     start = start_of(name)
@@ -139,6 +140,7 @@ def test_games_without_a_journal_say_so(journal):
     assert refused.exit_code == 2
 
 
+@pytest.mark.once
 def test_processes_share_a_proof(journal):
     start = start_of(NAME)
     plain = solve(start, table=16)

@@ -22,6 +22,8 @@ from cutnode.explaining.points import points_of
 from cutnode.explaining.reviewing import accuracy_of, game_accuracy, volatilities
 from cutnode.playing.records import parse_list
 
+pytestmark = pytest.mark.once
+
 MATED = (
     *("e4", "e5", "Nf3", "f6", "Nxe5", "fxe5", "Qh5+", "Ke7", "Qxe5+", "Kf7", "Bc4+", "Kg6"),
     *("Qf5+", "Kh6", "d4+", "g5", "h4", "Kg7", "Qf7+", "Kh6", "hxg5#"),

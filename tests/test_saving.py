@@ -179,6 +179,7 @@ def test_files_of_before_the_package_was_renamed_are_read():
     assert "cutnode" not in " ".join(line for line in imports if line.startswith("from "))
 
 
+@pytest.mark.once
 def test_a_game_has_to_be_loaded(tmp_path):
     """A game in its own file, and a program that has not loaded that file."""
     source = Path(TINY.module.__file__).read_text()
@@ -238,6 +239,7 @@ while True:
 """
 
 
+@pytest.mark.once
 @compiled_only
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
 def test_killed_while_saving_the_old_file_stays(saved, tmp_path):

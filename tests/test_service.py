@@ -153,6 +153,7 @@ def test_sums_have_classes_and_nimbers(client: httpx.Client) -> None:
     assert (row["engine"], row["outcome_class"], row["nimber"]) == ("sums", "N", 4)
 
 
+@pytest.mark.once
 def test_notes_are_in_answers(client: httpx.Client) -> None:
     """Notes on text that is read differently from how it is written."""
     stale = {"position": "4k3/8/8/8/8/8/8/4K3 w K e6 0 1"}
@@ -192,6 +193,7 @@ def test_reasons(client: httpx.Client) -> None:
     assert error(nothing)[0] == 404
 
 
+@pytest.mark.once
 def test_puzzles(client: httpx.Client) -> None:
     asked = {"count": 2, "seed": 1, "nodes": 5_000}
     found = client.post("/games/tictactoe/puzzles", json=asked).json()
@@ -483,6 +485,7 @@ def test_a_search_without_limits_takes_a_second(client: httpx.Client) -> None:
 # Streams
 
 
+@pytest.mark.once
 def test_stream(client: httpx.Client) -> None:
     response = client.post("/games/connect4/search/stream", json={"depth": 5, "lines": 2})
     assert response.headers["content-type"] == "application/x-ndjson"
@@ -1100,6 +1103,7 @@ def test_it_says_when_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
         assert error(ask.get("/games/connect4")) == (404, "no such game", "path.game")
 
 
+@pytest.mark.once
 def test_tablebases(tmp_path: Path) -> None:
     build_tablebase(load_game("tictactoe").start(), tmp_path)
     settings = Settings(games=("tictactoe",), only=True, tablebases=(str(tmp_path),))
@@ -1115,6 +1119,7 @@ def test_tablebases(tmp_path: Path) -> None:
 COMMAND = [sys.executable, "-c", "from cutnode.cli.serve import serve; serve()"]
 
 
+@pytest.mark.once
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]

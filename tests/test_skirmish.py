@@ -34,6 +34,8 @@ from cutnode.games.skirmish import (
 )
 from cutnode.kernels.scores import WIN
 
+pytestmark = pytest.mark.once
+
 # The rules in the simplest form: cells are pairs, everything is in dicts and lists.
 
 SETUPS = {

@@ -14,6 +14,8 @@ from cutnode import Bits, PositionError, legal_moves, load_game, solve
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.verbs import canonical, index, outcome, play
 
+pytestmark = pytest.mark.once
+
 FACTS = rows(FOLDER / "small_games.txt")
 
 QUICK = {"hexapawn:3x3", "hexapawn:3x4", "hexapawn:4x3", "hexapawn:5x3"}

@@ -13,6 +13,8 @@ sys.path.insert(0, str(DOCS))
 
 from solved_games import FILE, PROOFS, rows, table, value_of  # noqa: E402
 
+pytestmark = pytest.mark.once
+
 ROWS, SOURCES = rows()
 QUICK = [row for row in ROWS if int(row.nodes) < 60_000]
 PROVEN = [row for row in ROWS if row.certificate]

@@ -212,6 +212,7 @@ def test_used_table_saves_work():
     assert solve(SEARCHED, table=table).nodes == first.nodes
 
 
+@pytest.mark.once
 @pytest.mark.skipif(not jit_enabled(), reason="is the other half of the comparison")
 def test_plain_python_visits_the_same_nodes():
     """The same functions, uncompiled, search the same tree."""

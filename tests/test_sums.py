@@ -14,6 +14,8 @@ from cutnode.contract.derived import legal_moves
 from cutnode.contract.verbs import outcome, play, swapped
 from cutnode.search.game_solver import GameSolver
 
+pytestmark = pytest.mark.once
+
 GAMES = ["clobber:3x4", "cram:4x4", "nogo:3x3", "kayles:9", "toads:3,3,2"]
 
 
@@ -88,7 +90,6 @@ def test_nimbers_of_parts_are_added(monkeypatch):
 
 
 @compiled_only
-@pytest.mark.once
 def test_published_outcomes():
     assert solve("clobber:4x5").outcome_class == "N"
 

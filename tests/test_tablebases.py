@@ -152,6 +152,7 @@ def test_every_distance_against_sweeps(toy, threads):
         assert (entry.value, entry.distance) == naive[word], position
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "start",
     [chase.Position(), pursuit.Position(), DRAUGHTS],
@@ -170,6 +171,7 @@ def test_without_memory_for_moves_backwards_all_positions_are_looked_at_again(st
     ]
 
 
+@pytest.mark.once
 def test_a_stopped_sweep_resumes_with_more_memory(tmp_path, monkeypatch):
     """A sweep touches the wins by leaving the layer, and they must not be lost with it."""
     monkeypatch.setattr("cutnode.tablebases.retrograde.defines", lambda *_: False)
@@ -213,6 +215,7 @@ def test_other_metrics_have_the_same_values(pursued, metric):
             assert entry.distance <= full.distance
 
 
+@pytest.mark.once
 def test_points_with_loops_against_thresholds():
     """Infinite play is worth nothing; a player's value is the points that he can force."""
     base = in_memory(bargain.Position(), threads=2)
@@ -771,6 +774,7 @@ def few_men():
     return in_memory(DRAUGHTS, ["1m1k-1m1k"]), in_memory(DRAUGHTS, ["1m1k-1m"])
 
 
+@pytest.mark.once
 def test_a_quiescence_search_ends_in_a_tablebase(few_men):
     """After captures, a position of three men is known; without tables it is evaluated."""
     whole, part = few_men
@@ -831,6 +835,7 @@ def test_solve_takes_games_that_loop(toy, pursued):
         assert result.depth == (entry.distance or 0)
 
 
+@pytest.mark.once
 @compiled_only
 def test_without_memory_a_proof_is_right_where_it_ends(pursued_plainly):
     """An exact search with repetitions as draws: its proofs are true, and there are many."""

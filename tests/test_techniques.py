@@ -15,6 +15,8 @@ from cutnode.contract.errors import ContractError
 from cutnode.contract.verbs import outcome, play
 from cutnode.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 
+pytestmark = pytest.mark.once
+
 TACTICS = ("chess", "8/8/1p1r1k2/p1pPN1p1/P3KnP1/1P6/8/3R4 b - - 0 1", 4)
 """A position with captures, checks and passes."""
 MILLS = ("morris:three", "", 8)

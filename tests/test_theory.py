@@ -24,6 +24,8 @@ from cutnode.lab.formulas import (
     win_loss_tree,
 )
 
+pytestmark = pytest.mark.once
+
 AFFORDABLE = 300_000 if jit_enabled() else 3_000
 """The most leaves that a test may visit in one tree."""
 
@@ -193,7 +195,6 @@ MEANS = [
 ]
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(("model", "width", "depth", "mean", "error"), MEANS)
 def test_published_means(model, width, depth, mean, error):
     """Within 4 standard errors; depth-limited searches, so that one class has all depths."""

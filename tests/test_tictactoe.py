@@ -11,6 +11,8 @@ from cutnode.contract.verbs import outcome, play
 from cutnode.games import tictactoe
 from cutnode.games.tictactoe import evaluate
 
+pytestmark = pytest.mark.once
+
 GAME = load_game("tictactoe")
 parse_position, position_text, start = GAME.parse, GAME.notation.position_text, GAME.start
 

@@ -150,6 +150,7 @@ def unready(answers, on, monkeypatch):
     return answers.position
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "index", range(len(QUESTIONS)), ids=[f"{call.__name__}-{given}" for call, given in QUESTIONS]
 )

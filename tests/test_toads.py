@@ -10,6 +10,8 @@ from positions import reached, texts_of
 from cutnode import legal_moves, load_game, solve
 from cutnode.contract.verbs import evaluate, outcome, part_key, parts, play, swapped
 
+pytestmark = pytest.mark.once
+
 parse_position, position_text, start = texts_of("toads")
 
 STRIPS = rows(FOLDER / "toads_strips.txt")

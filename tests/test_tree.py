@@ -38,6 +38,8 @@ from cutnode.contract.loading import plain_copy
 from cutnode.contract.notation import Notation
 from cutnode.tree import recording
 
+pytestmark = pytest.mark.once
+
 # S. Russell and P. Norvig, "Artificial Intelligence: A Modern Approach" (4th edition, 2021),
 # figure 5.2: minimax 3; figure 5.5: alpha-beta never looks at the leaves 4 and 6.
 LEAVES = (3, 12, 8), (2, 4, 6), (14, 5, 2)

@@ -14,6 +14,8 @@ from cutnode.search.options import SearchOptions
 from cutnode.search.record import position_of_game
 from cutnode.search.trials import ENOUGH_LEAD, AutoSearcher, Trial
 
+pytestmark = pytest.mark.once
+
 PLAIN = load_game("tictactoe", plain=True)
 SMALL = 8 << 20
 

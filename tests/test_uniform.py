@@ -12,6 +12,8 @@ from cutnode.contract.verbs import evaluate, outcome, play
 from cutnode.games import uniform
 from cutnode.games.uniform import key, parse_position, path, position_text, start
 
+pytestmark = pytest.mark.once
+
 VARIANTS = (
     *("3x3,incremental", "5x4,ordered=60,noise=30,seed=7", "4x5,ordered", "5x3,random,seed=5"),
     *("1x5", "1x64,ordered=0", "2x63,incremental", "40x12,ordered=0,noise=1000"),

@@ -12,6 +12,8 @@ from cutnode.contract.verbs import evaluate, outcome, play
 from cutnode.kernels.techniques import choose, leave_out
 from cutnode.lab.sampling import sample_positions
 
+pytestmark = pytest.mark.once
+
 TOYS = Path(__file__).parent / "toys"
 
 # Their rules

@@ -28,6 +28,8 @@ from cutnode.games.ur import (
     start,
 )
 
+pytestmark = pytest.mark.once
+
 
 def test_rolls_are_said():
     game = load_game("ur:masters")

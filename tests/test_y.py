@@ -23,6 +23,8 @@ from cutnode.contract.verbs import (
 )
 from cutnode.games.y import joins_sides, move_text, place_of, triangle
 
+pytestmark = pytest.mark.once
+
 parse_position, position_text, start = texts_of("y")
 
 # Values
