@@ -100,11 +100,11 @@ def test_boards_of_domineering(count):
         assert value_of(position, values=table) == value_of_cells(free), text
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(300, marks=LONG)])
+@pytest.mark.parametrize("count", [10, pytest.param(300, marks=LONG)])
 @pytest.mark.parametrize("name", [*FALL_APART, "domineering:4x3"])
 def test_values_say_who_wins(name, count):
     """Values give the outcomes that alpha-beta finds on the whole board."""
-    large = count > 20 and jit_enabled()
+    large = count > 10 and jit_enabled()
     game = load_game(name, plain=not large)
     table = ValueTable(game)
     for position in any_boards(game, count, Random(name)):

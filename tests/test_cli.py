@@ -1220,7 +1220,7 @@ def test_process_reads_a_pipe_and_keeps_stderr_silent():
     ("args", "code"),
     [
         (("solve", "tictactoe", "0"), 2),
-        (("solve", "tictactoe", "--nodes", 5), 3),
+        pytest.param(("solve", "tictactoe", "--nodes", 5), 3, marks=pytest.mark.slow),
     ],
 )
 def test_exit_codes_of_the_process(args, code):
@@ -1375,7 +1375,7 @@ def test_ctrl_c_while_modules_are_imported(module):
 def test_standard_streams_may_be_closed():
     code = "import sys; sys.stdout = sys.stderr = None; from cutnode.cli.start import main; main()"
     environment = os.environ | FROM_HERE
-    command = [sys.executable, "-c", code, "solve", "tictactoe", "1524"]
+    command = [sys.executable, "-c", code, "show", "tictactoe", "1524"]
     assert subprocess.run(command, env=environment).returncode == 0
 
 

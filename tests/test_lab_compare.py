@@ -76,8 +76,8 @@ def other(tmp_path):
 
 @pytest.fixture(scope="module")
 def study():
-    """A default search and a search with few techniques, by two workers."""
-    return compare(TICTACTOE, "default", FEW, SOME, depth=5, pairs=0, runs=1, workers=2)
+    """A default search and a search with few techniques, by a worker of each."""
+    return compare(TICTACTOE, "default", FEW, SOME, depth=5, pairs=0, runs=1, workers=1)
 
 
 def test_figures_are_those_of_the_searches(study):

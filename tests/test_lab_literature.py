@@ -193,8 +193,12 @@ def test_missing_figures_are_errors():
 # Measurements
 
 
-def test_measured_and_published():
-    study = literature(["knuth-moore"])
+@pytest.fixture(scope="module")
+def study():
+    return literature(["knuth-moore"])
+
+
+def test_measured_and_published(study):
     assert {row["verdict"] for row in study.rows} == {REPRODUCED}
     assert study.rows[0]["published"] == "15" and study.rows[0]["measured"] == 15
     assert study.summary() == [
@@ -203,9 +207,9 @@ def test_measured_and_published():
     assert any("Knuth" in note for note in study.notes)
 
 
-def test_plot(tmp_path):
+def test_plot(study, tmp_path):
     pytest.importorskip("matplotlib")
-    write_study(literature(["knuth-moore"]), str(tmp_path / "plot.svg"), draw)
+    write_study(study, str(tmp_path / "plot.svg"), draw)
     assert "measured / published" in (tmp_path / "plot.svg").read_text()
 
 

@@ -406,7 +406,9 @@ def test_a_killed_process_is_reported(monkeypatch):
 @pytest.mark.once
 @searches
 @pytest.mark.usefixtures("all_work_is_shared")
-@pytest.mark.parametrize("ended_by", ["a killed process", "SIGTERM"])
+@pytest.mark.parametrize(
+    "ended_by", ["a killed process", pytest.param("SIGTERM", marks=pytest.mark.slow)]
+)
 def test_a_study_ended_from_outside_is_kept_and_resumed(ended_by, tmp_path, monkeypatch):
     file, whole = tmp_path / "a.jsonl", tmp_path / "a.json"
     words = ["lab", "ablation", "tictactoe", "--positions", "6", "--depth", "4", "--runs", "1"]

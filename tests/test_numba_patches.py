@@ -75,7 +75,7 @@ print(*loaded)
 """
 
 
-@pytest.mark.once
+@pytest.mark.slow
 @pytest.mark.skipif(PLAIN, reason="CUTNODE_PLAIN_NUMBA=1")
 @compiled_only
 def test_scipy_is_loaded_when_code_of_others_needs_it():

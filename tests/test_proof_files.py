@@ -174,7 +174,7 @@ def test_a_game_in_a_file_is_named(tmp_path, written):
         cutnode.read_proofs(path)
 
 
-@pytest.mark.parametrize("engine", ["alphabeta", "pn"])
+@pytest.mark.parametrize("engine", ["alphabeta", pytest.param("pn", marks=pytest.mark.slow)])
 def test_a_long_proof_ends_at_leaves(engine, tmp_path):
     path = tmp_path / "proof"
     start = load_game("connect4:4x6").start()

@@ -780,14 +780,14 @@ def test_a_quiescence_search_ends_in_a_tablebase(few_men):
     whole, part = few_men
     engine = Engine(DRAUGHTS, tablebase=part, threads=1)
     wins = 0
-    for number in range(0, 960, 40):
+    for number in range(0, 960, 80):
         with contextlib.suppress(CutnodeError):  # not every index has a position
             position = whole.position_at("1m1k-1m1k", number)
             value = engine.search(position, depth=1).value
             if abs(value) > WIN - 1000:
                 assert (value > 0) - (value < 0) == whole.entry(position).value
                 wins += 1
-    assert wins > 3
+    assert wins > 1
 
 
 def test_playouts_prove_by_a_tablebase(few_men):

@@ -109,7 +109,7 @@ def drawn(design, stages=2, seed=0):
         ("hex:4x4", None, "second_moves", None),
         ("dobutsu", ("mine", "theirs"), None, "second"),
         ("kalah:3x2", ("mine", "theirs"), None, "second"),
-        ("skirmish", None, "turn", None),
+        pytest.param("skirmish", None, "turn", None, marks=pytest.mark.slow),
     ],
 )
 def test_boards_are_found_in_positions(name, fields, side, seen):
