@@ -205,7 +205,6 @@ def test_planes_that_no_network_can_read_are_refused(tmp_path):
             models_for(load_game(str(path)).start())
 
 
-@pytest.mark.once
 def test_models_read_what_evaluations_see():
     for name in ("hex:4x4", "connect4:5x4", "chess"):
         start = load_game(name).start()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 from random import Random
 
@@ -414,6 +416,20 @@ def test_threads_and_small_tables_lose_no_proof(threads, mebibytes):
     result = solve(start, engine="pn", threads=threads, table=Table(mebibytes))
     assert result.value == -1
     assert end_of(start, result.pv) == -1
+
+
+@pytest.mark.parametrize(("name", "engine"), [("tictactoe", "pn"), ("kayles:9", "sums")])
+def test_the_table_is_given_back_at_once(name, engine):
+    """It is large, and a collection of garbage may be long in coming."""
+    start, table = load_game(name, plain=True).start(), Table(1)
+    kept = weakref.ref(table)
+    gc.disable()
+    try:
+        assert solve(start, engine=engine, nodes=3_000, table=table).engine == engine
+        del table
+        assert kept() is None
+    finally:
+        gc.enable()
 
 
 def test_wrong_input():
