@@ -21,8 +21,8 @@ from cutnode.search.record import is_over
 
 CONSTANTS = (
     *("CELLS", "DECISIVE", "FOCUS", "LAYER_NAMES", "LAYER_SIZES", "MAX_ACTIONS", "MAX_MOVES"),
-    *("MAX_PLIES", "MOVE_PATTERN", "PART_IMAGES", "PROFILE", "RECORD_SUFFIX", "REPETITIONS"),
-    *("SEMICOLONS", "UNIT", "VALUE_LIMIT", "VARIANT", "VARIANTS"),
+    *("MAX_PLIES", "MOVE_PATTERN", "PART_IMAGES", "PROFILE", "RECORD_SUFFIX", "REPETITION"),
+    *("REPETITIONS", "SEMICOLONS", "UNIT", "VALUE_LIMIT", "VARIANT", "VARIANTS"),
 )
 """The constants of the contract (``cutnode.contract.verbs``)."""
 

@@ -35,6 +35,7 @@ from cutnode.contract.files import failure, module_of_file, run_file
 from cutnode.contract.messages import explained, no_outcome, not_kept
 from cutnode.contract.notation import Notation, board_text, fields_text
 from cutnode.contract.notebook import position_html, shows_board
+from cutnode.contract.repetition import repetition_rule
 from cutnode.contract.text import nearest, quoted
 from cutnode.contract.verbs import chance, chance_outcome, drawn, outcome, play
 
@@ -331,6 +332,7 @@ def _require_position(source: str, game: Game) -> None:
             f"MAX_MOVES times MAX_PLIES of {source} must be at most {MOST_LISTED}, got {most} "
             f"times {plies}"
         )
+    repetition_rule(cls)
     for name in VERBS:
         if inspect.iscoroutinefunction(getattr(game.module, name, None)):
             raise GameError(f"{source}: {name} is async: write def instead of async def")

@@ -124,9 +124,16 @@ sums        ``parts part swapped part_key asymmetry``: positions that fall apart
     shell: a tuple of texts in the game's module, which is read without running it.
 ``VARIANT``
     The variant of a position class, as a person writes it; ``""`` is the usual one.
+``REPETITION``
+    The value of a move that brings an earlier position back (see :func:`reversible`), for the
+    player who makes it: ``"draw"`` (0, the default), ``"loss"``, ``"win"``, or ``"illegal"``
+    (superko in Go: the move does not exist, and a player with no other move loses).  A win and a
+    loss are worth ``VALUE_LIMIT`` if the game declares it, else 1.  :func:`recurrence` says what
+    counts as the same position, and a finished game repeats none.
 ``REPETITIONS``
     How often a position has to occur in a game for a draw (see :func:`reversible`), default 2.
-    A search always counts the second occurrence as a draw.
+    A search always counts the second occurrence as a draw.  It must be 2 where ``REPETITION`` is
+    not ``"draw"``.
 ``MAX_ACTIONS``
     The most consecutive moves that can be free (see :func:`free_move`), default 4.
 ``PROFILE``
@@ -732,7 +739,8 @@ def reversible(position: Any, child: Any) -> bool:
 
     Called after every move.  A game in which positions recur must define it.  In a search, a
     position that repeats an earlier one in the line of play, with only reversible moves between
-    them, is a draw (value 0); in an actual game it has to occur ``REPETITIONS`` times.
+    them, is a draw (value 0); in an actual game it has to occur ``REPETITIONS`` times.  The
+    constant ``REPETITION`` makes it a win, a loss or an illegal move instead.
 
     Example::
 
@@ -747,7 +755,10 @@ def recurrence(position: Any) -> int:
     """Return the word that identifies a position for repetitions; default: the ``key``.
 
     Called in games with :func:`reversible` moves.  Define it if positions have fields that change
-    between repetitions, such as a move clock.
+    between repetitions, such as a move clock, or if the rule compares a part of the position: the
+    board without the player to move is positional superko, with him it is situational superko.
+    Unless ``REPETITION`` is ``"draw"``, a move that leaves the word as it was, such as a pass under
+    positional superko, repeats nothing.
 
     Example::
 

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterable
 from typing import Any, Self
 
-from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, shown
 from cutnode.contract.loading import Game, load_game
@@ -72,8 +71,8 @@ class Board:
 
     @property
     def legal_moves(self) -> list[int]:
-        """The legal moves; empty if the game is over or chance decides."""
-        return [] if self.is_game_over() else legal_moves(self.position)
+        """The legal moves, without illegal repetitions; none if the game is over or chance decides."""
+        return self.record.legal_moves()
 
     @property
     def moves(self) -> list[int]:

@@ -32,7 +32,7 @@ from cutnode.kernels.table import ENTRY_WORDS
 from cutnode.kernels.techniques import checked_parameters, choose, outside, technique_of
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.options import SearcherOptions, SearchOptions
-from cutnode.search.record import drawing_words
+from cutnode.search.record import counted_words
 from cutnode.storage.evaluations import chosen_evaluation
 from cutnode.storage.tables import Table
 from cutnode.tablebases.tablebase import Tablebase
@@ -187,7 +187,7 @@ class CompiledSearch:
 
     def remember(self, history: Sequence[Any], position: Any) -> None:
         """Tell the kernel which positions of the game so far are a draw if they occur again."""
-        words = drawing_words(history, position) if history else []
+        words = counted_words(history, position) if history else []
         if words:
             self.words["path"][: len(words)] = words
         self.words["before"][0] = len(words)

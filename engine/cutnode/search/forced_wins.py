@@ -29,7 +29,7 @@ from cutnode.runtime.unpickled import Unpickled
 from cutnode.search.board import class_of, given_history, given_position
 from cutnode.search.options import LimitKeywords, chosen_moves
 from cutnode.search.proofs import Answer, ForcedWin, Proof
-from cutnode.search.record import drawing_words
+from cutnode.search.record import counted_words
 from cutnode.search.tablebase_results import value_and_line
 from cutnode.storage.tables import Table, holding
 from cutnode.tablebases.layer_tables import DISTANCES
@@ -118,7 +118,7 @@ class Prover(Unpickled):
             raise CutnodeError("this prover is busy: use one for each thread")
         self.stopped.clear()
         try:
-            words = drawing_words(history, position)
+            words = counted_words(history, position)
             if chosen is not None and recurs(position):
                 words.append(recurrence(position))  # only the quickest win never comes back to it
             if chosen is None and not words and not proof:

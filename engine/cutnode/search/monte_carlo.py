@@ -53,7 +53,7 @@ from cutnode.search.options import (
     thread_count,
 )
 from cutnode.search.playout_tree import PlayoutTree
-from cutnode.search.record import drawing_words, require_history, require_searchable
+from cutnode.search.record import counted_words, require_history, require_searchable
 from cutnode.search.results import (
     Iteration,
     Line,
@@ -299,7 +299,7 @@ class _Growth:
         if options.moves is not None:
             chosen = chosen_moves(position, options.moves)
             excluded = [move for move in legal_moves(position) if move not in chosen]
-        words = drawing_words(options.history, position) if options.history else []
+        words = counted_words(options.history, position) if options.history else []
         for number, memory in enumerate(search.memories):
             memory.clear(COUNTERS)
             memory["stop"] = RUNNING

@@ -1,8 +1,7 @@
 """The record of a game: its positions, the steps between them, and its end.
 
 Matches and games with users are both records, so they follow the same rules for turns, repetition
-and dice.  This module also decides which positions before a search's root would be a draw if
-repeated.
+and dice.  This module also decides which positions before a search's root count if repeated.
 """
 
 from __future__ import annotations
@@ -11,12 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-from cutnode.contract.derived import legal_moves, require_moves, same_after_chance
+from cutnode.contract.derived import legal_moves, recurs, require_moves, same_after_chance
 from cutnode.contract.dispatch import game_constant, game_name, is_plain
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.notation import notation_of
 from cutnode.contract.positions import coerce
+from cutnode.contract.repetition import bans_repetition, repetition_rule, worst_value
 from cutnode.contract.text import quoted
 from cutnode.contract.verbs import (
     canonical,
@@ -60,8 +60,10 @@ class Record:
     step, so a step that is taken back and played again meets the same dice, and so do the two
     games of a pair.
 
-    A game ends by its rules, or as a draw: when a position has occurred ``REPETITIONS`` times with
-    only reversible steps between, or after *plies* steps (by default, the game's ``MAX_PLIES``).
+    A game ends by its rules, by repetition, or as a draw after *plies* steps (by default, the
+    game's ``MAX_PLIES``).  ``REPETITION`` says how it ends when a position has occurred
+    ``REPETITIONS`` times with only reversible steps between; where such a move is illegal, the
+    mover loses when he has no other.
     """
 
     def __init__(self, start: Any, *, seed: int = 0, plies: int | None = None):
@@ -70,11 +72,14 @@ class Record:
             plies = game_constant(type(start), "MAX_PLIES", 512)
         self.plies = require_integer(plies, "a limit of plies")
         self.repetitions = game_constant(type(start), "REPETITIONS", 2)
+        self.rule = repetition_rule(type(start))
         self.positions = [coerce(start)]
         self.steps: list[int] = []
         self.sides = [0]
         self._runs = [0]
         """The number of reversible moves in a row that led to each position."""
+        self._words = [_word(self.position)]
+        """The ``recurrence`` of each position."""
 
     @property
     def position(self) -> Any:
@@ -86,22 +91,34 @@ class Record:
         """The side to move, or to roll."""
         return self.sides[-1]
 
+    def legal_moves(self) -> list[int]:
+        """Return the legal moves; none if the game is over or chance decides."""
+        return [] if self.ending() else [*self._allowed()]
+
     def is_chance(self) -> bool:
         """Return whether chance decides the next step."""
         return not self.ending() and chance(self.position) > 0
 
     def ending(self) -> str:
         """Return why the game is over: ``rules``, ``repetition``, ``plies``, or "" if it is not."""
-        if is_over(self.position):
+        if outcome(self.position)[0]:
             return "rules"
-        if self._repeats():
+        repeats = self._ends_by_repetition()
+        # A win or a loss by repetition comes before a draw by another rule.
+        if drawn(self.position) and not (repeats and self.rule in ("loss", "win")):
+            return "rules"
+        if repeats:
             return "repetition"
         return "plies" if len(self.steps) >= self.plies else ""
 
     def value(self) -> float:
-        """Return the value of the game for side 0 in points; 0 unless the rules ended it."""
+        """Return the value of the game for side 0 in points; 0 if it is not over, or a draw."""
         over, value = outcome(self.position)
         points: float = value if over else 0
+        if self.rule != "draw" and self.ending() == "repetition":
+            points = worst_value(type(self.position))
+            if self.rule != "illegal" and (self.sides[-2] != self.side) == (self.rule == "loss"):
+                points = -points
         return points if self.side == 0 else -points
 
     def score(self, side: int) -> float:
@@ -114,6 +131,10 @@ class Record:
         before = self.position
         if self.ending() or move not in legal_moves(before):
             raise PositionError(f"{move!r} is not a legal move of {position_text(before)}")
+        if move not in self._allowed():
+            raise PositionError(
+                f"{move_text(before, move)!r} brings an earlier position back, which is illegal"
+            )
         after = play(before, move)
         run = self._runs[-1] + 1 if reversible(before, after) else 0
         self._add(move, after, moves_again(before, after), run)
@@ -138,7 +159,8 @@ class Record:
 
     def take_back(self) -> None:
         """Undo the last step."""
-        del self.positions[-1], self.steps[-1], self.sides[-1], self._runs[-1]
+        for each in (self.positions, self.steps, self.sides, self._runs, self._words):
+            del each[-1]
 
     def step_text(self, number: int) -> str | int:
         """Return a step as it is saved: a move in the game's notation, or an outcome's index."""
@@ -179,13 +201,51 @@ class Record:
         self.positions.append(after)
         self.sides.append(self.side if same_side else 1 - self.side)
         self._runs.append(run)
+        self._words.append(_word(after))
 
-    def _repeats(self) -> bool:
-        """Return whether the position occurred often enough for a draw."""
-        run = self._runs[-1]
-        now = recurrence(self.position)
-        earlier = self.positions[-1 - run : -1]
-        return 1 + [recurrence(before) for before in earlier].count(now) >= self.repetitions
+    def _ends_by_repetition(self) -> bool:
+        """Return whether the position occurred too often, or no move is left that repeats none."""
+        if self.rule == "illegal":
+            by_chance = chance(self.position) > 0
+            return not by_chance and next(self._allowed(), None) is None
+        run, now = self._runs[-1], self._words[-1]
+        if self.rule != "draw" and run > 0 and now == self._words[-2]:
+            return False
+        return 1 + self._words[-1 - run : -1].count(now) >= self.repetitions
+
+    def _allowed(self) -> Iterator[int]:
+        """Yield the legal moves, without illegal repetitions."""
+        earlier = self._words[-1 - self._runs[-1] : -1]
+        return _without_repetitions(self.position, legal_moves(self.position), earlier)
+
+
+def _word(position: Any) -> int:
+    return int(recurrence(position)) if recurs(position) else 0
+
+
+def _without_repetitions(
+    position: Any, legal: Iterable[int], earlier: Sequence[int]
+) -> Iterator[int]:
+    """Yield the moves that bring none of the *earlier* words back, if that is illegal."""
+    if not bans_repetition(position):
+        yield from legal
+        return
+    now = recurrence(position)
+    for move in legal:
+        child = play(position, move)
+        if reversible(position, child) and not outcome(child)[0]:
+            word = recurrence(child)
+            if word != now and word in earlier:
+                continue
+        yield move
+
+
+def allowed_moves(position: Any, history: Sequence[Any]) -> list[int]:
+    """Return the legal moves of a position that *history* leads to, without illegal repetitions."""
+    legal = legal_moves(position)
+    if not history or not bans_repetition(position):
+        return legal
+    return [*_without_repetitions(position, legal, counted_words(history, position))]
 
 
 def position_of_game(
@@ -229,8 +289,8 @@ def require_history(history: Iterable[Any], cls: Any) -> None:
             )
 
 
-def drawing_words(history: Sequence[Any], position: Any) -> list[int]:
-    """Return the ``recurrence`` words of earlier positions whose next repetition is a draw.
+def counted_words(history: Sequence[Any], position: Any) -> list[int]:
+    """Return the ``recurrence`` words of earlier positions whose next repetition counts.
 
     *history* leads to *position*.
     """
