@@ -1,9 +1,9 @@
 """Tests of what a repetition means: a draw, a win, a loss, or no legal move."""
 
 import pytest
-from toys.walk import random_walk, start, walk
+from toys.walk import walk
 
-from cutnode import Board, PositionError, load_game
+from cutnode import Board, PositionError, Searcher, load_game, minimax, solve
 from cutnode.contract.repetition import RULES
 
 RING = "toys.walk:{}"
@@ -37,3 +37,49 @@ def test_boards_know_what_a_repetition_is(rule, legal, value):
     assert board.copy() == board
     board.pop()
     assert not board.is_game_over()
+
+
+def naive(walk, rule, line):
+    """Return a value by the rule alone, over whole lines of play; *line* has the nodes so far."""
+    after = [[n for n in range(8) if walk.edges >> 8 * at + n & 1] for at in range(8)]
+    labels = [walk.labels >> 4 * at & 15 for at in range(8)]
+    most = 2
+
+    def value(line):
+        if not after[line[-1]]:
+            return (walk.values >> 4 * line[-1] & 15) - 2
+        words, found = [labels[at] for at in line], []
+        for node in after[line[-1]]:
+            word = labels[node]
+            stays = rule != "draw" and word == words[-1]
+            if after[node] and word in words and not stays:
+                if rule != "illegal":
+                    found.append({"draw": 0, "loss": -most, "win": most}[rule])
+            else:
+                found.append(-value([*line, node]))
+        return max(found, default=-most)
+
+    return value(line)
+
+
+def checked(game, rule, seeds):
+    """Compare solvers with the naive search on random graphs; return how many differ by rule."""
+    wrong = []
+    searcher = Searcher(game, exact=True, table=1)
+    for seed in seeds:
+        position = game.module.random_walk(seed, rule)
+        if not position.edges & 0xFF:
+            continue
+        value = naive(position, rule, [0])
+        found = {
+            "alphabeta": solve(position).value,
+            "search": searcher.search(position, depth=30).value,
+            "minimax": minimax(position, depth=30).value,
+        }
+        wrong += [(seed, name, value, got) for name, got in found.items() if got != value]
+    return wrong
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_plain_searches_follow_the_rule(rule):
+    assert checked(load_game(RING.format(rule), plain=True), rule, range(10)) == []

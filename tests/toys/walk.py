@@ -82,12 +82,17 @@ def random_walk(seed: int, rule: str) -> Token:
     """Return a random graph: sparse enough to be searched whole along every line."""
     random = Random(seed)
     nodes = random.randint(3, NODES)
-    edges = labels = values = 0
+    labels = [*range(nodes)]
+    for node in range(1, nodes):
+        if random.random() < 0.3:
+            labels[node] = random.randrange(node)
+    edges = values = 0
     for node in range(nodes):
+        values |= random.randrange(5) << (4 * node)
         if random.random() < 0.75 or node == 0:
-            for other in random.sample(range(nodes), min(nodes, random.choice((1, 2, 2, 3)))):
+            # Moves that stay at a place come to an end, as passes in Go do.
+            others = [n for n in range(nodes) if labels[n] != labels[node] or n > node]
+            for other in random.sample(others, min(len(others), random.choice((1, 2, 2, 3)))):
                 edges |= 1 << (8 * node + other)
-        shared = random.random() < 0.3 and node > 0
-        labels |= (random.randrange(node) if shared else node) << (4 * node)
-        values |= random.choice((0, 1, 2, 2, 3, 4)) << (4 * node)
-    return walk(rule)(0, Bits(edges), Bits(labels), Bits(values))
+    named = sum(label << (4 * node) for node, label in enumerate(labels))
+    return walk(rule)(0, Bits(edges), Bits(named), Bits(values))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutnode.contract.derived import is_free_move, legal_moves, same_after_chance
+from cutnode.contract.repetition import needs_line, value_of_repetition
 from cutnode.contract.verbs import (
     chance,
     chance_outcome,
@@ -18,6 +19,7 @@ from cutnode.contract.verbs import (
     recurrence,
     reversible,
 )
+from cutnode.kernels.reference import or_lost, score_by_rule
 from cutnode.kernels.scores import final_score, limited
 
 TO_THE_END = 1 << 30
@@ -43,6 +45,8 @@ class Minimax:
     known: dict[Any, float] | None = None
     win: int = 0
     """The score of a win (see ``cutnode.kernels.scores``); 0 for plain values."""
+    step: int = 1
+    """Whether quicker wins score higher."""
 
     def value(
         self,
@@ -60,8 +64,8 @@ class Minimax:
             raise UnaffordableError
         over, value = outcome(position)
         if over:
-            best = float(final_score(value, ply, self.win, 1))
-        elif ply > 0 and (drawn(position) or (line and recurrence(position) in line)):
+            best = float(final_score(value, ply, self.win, self.step))
+        elif ply > 0 and drawn(position):
             best = 0.0
         elif depth == 0:
             best = float(limited(evaluate(position), self.win))
@@ -73,6 +77,7 @@ class Minimax:
         else:
             moves = legal_moves(position)
             best = max(self.of_move(position, move, depth, line, ply, actions) for move in moves)
+            best = float(or_lost(position, best, ply, self))
         if self.known is not None:
             self.known[position] = best
         return best
@@ -89,6 +94,9 @@ class Minimax:
         """Return the value of a move for the player who makes it."""
         child = play(position, move)
         line = (*line, recurrence(position)) if reversible(position, child) else ()
+        if line and not outcome(child)[0] and _repeats(child, line):
+            self.nodes_left -= 1
+            return float(score_by_rule(value_of_repetition(position), ply + 1, self))
         is_free = is_free_move(position, move, child, actions, True)
         deeper, taken = (depth, actions + 1) if is_free else (depth - 1, 0)
         value = self.value(child, deeper, line, ply + 1, taken)
@@ -97,6 +105,12 @@ class Minimax:
     def _of_event(self, position: Any, child: Any, depth: int, ply: int, actions: int) -> float:
         value = self.value(child, depth, (), ply + 1, actions)
         return value if same_after_chance(position, child) else -value
+
+
+def _repeats(position: Any, line: tuple[int, ...]) -> bool:
+    """Return whether a position repeats one of the *line* that leads to it."""
+    word = recurrence(position)
+    return word in line and not (needs_line(position) and word == line[-1])
 
 
 def chance_outcomes(position: Any) -> list[tuple[float, Any]]:

@@ -28,7 +28,7 @@ from cutnode.kernels.node import (
     leaf_score,
     settle_estimates,
 )
-from cutnode.kernels.reference import after_move, report_violation
+from cutnode.kernels.reference import after_move, or_lost, report_violation
 
 
 @compiled
@@ -102,6 +102,7 @@ def frontier_node(
                     count_cutoff(search, move, NO_MOVE, ply, searched, end - at - 1)
                     break
                 alpha = value
+    best = or_lost(position, best, ply, search)
     count_kind(search, best, node.alpha, beta)
-    settle_estimates(best_proven if best >= beta else all_proven, estimates, search)
+    settle_estimates(all_proven or (best >= beta and best_proven), estimates, search)
     return best

@@ -43,8 +43,9 @@ import numpy as np
 
 from cutnode.compiler.jit import Evaluator, Numbers, Position, compiled, kernel
 from cutnode.contract.bits import Bits, prefetch
-from cutnode.contract.derived import recurs, same_after_chance
+from cutnode.contract.derived import recurs, same_after_chance, side
 from cutnode.contract.host import look
+from cutnode.contract.repetition import bans_repetition, needs_line
 from cutnode.contract.stop import MOVES, NODES, PLAYOUTS, RUNNING
 from cutnode.contract.verbs import (
     INFINITE,
@@ -372,6 +373,8 @@ def note_line(position, ply, memory):
     """Record a position of the line, to detect repetitions below it."""
     if recurs(position):
         memory.path[memory.before + ply] = Bits(recurrence(position))
+    if needs_line(position):
+        memory.sides[ply] = side(position, ply)
 
 
 @kernel
@@ -410,7 +413,11 @@ def grow(
             if is_settled(position, lower, upper):
                 memory.result = settled_worth(position, lower, upper)
                 return False
-        grown = expand(position, evaluation, node, ply, memory, nodes, arms, sums, pool)
+        grown = expand(position, evaluation, node, ply, steps, memory, nodes, arms, sums, pool)
+        lower, upper = own_bounds(node, nodes)
+        if bans_repetition(position) and grown == 0 and is_settled(position, lower, upper):
+            memory.result = settled_worth(position, lower, upper)
+            return False
     if grown == 0:
         memory.result = roll_out(position, evaluation, memory.who, memory)
         return False

@@ -19,6 +19,7 @@ from cutnode.contract.derived import knows_gains, most_moves
 from cutnode.contract.dispatch import defines, game_constant, longest_line
 from cutnode.contract.host import look
 from cutnode.contract.positions import pack, unpack, width, words_each
+from cutnode.contract.repetition import needs_line
 from cutnode.contract.stop import MOVES, NODES, RUNNING
 from cutnode.contract.verbs import (
     INFINITE,
@@ -57,7 +58,7 @@ from cutnode.kernels.parameters import (
     PATTERNS,
     SINGULAR_LEVELS,
 )
-from cutnode.kernels.reference import is_draw, report_violation
+from cutnode.kernels.reference import end_by_rule, report_violation, score_by_rule
 from cutnode.kernels.scores import final_score, from_table, limited, to_table
 from cutnode.kernels.table import (
     address_for,
@@ -172,6 +173,7 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
         ("static_eval", np.int64, (plies + 1,)),
         ("cut_node", np.int64, (plies + 2,)),  # whether it is an expected cut-node
         ("path", np.uint64, (MOST_BEFORE + plies + 1,)),
+        ("sides", np.int64, (plies + 1,)),  # who moves at each ply, if a repetition is no draw
         ("length", np.int64, (plies + 2,)),
         ("line", np.uint16, ((plies + 2) * (plies + 2),)),
         ("moves", np.int64, (room + MOVES_ROOM,)),
@@ -242,6 +244,13 @@ def suits(data, depth, exact):
     if exact:
         return depth_of(data) == depth or (is_proven(data) and depth_of(data) < depth)
     return depth_of(data) >= depth or is_proven(data)
+
+
+@compiled
+def settles(position, data, search):
+    """Return whether an entry depends neither on estimates nor on the line that led to it."""
+    # An exact search keeps scores that depend on the line out of its table.
+    return is_proven(data) and (search.exact or not needs_line(position))
 
 
 @compiled
@@ -328,10 +337,11 @@ def end_of_line(position, ply, steps, search):
     if over:
         count_leaf(ply, search)
         return True, final_score(value, ply, search.win, search.step)
-    if is_draw(position, ply, steps, search):
+    ends, value = end_by_rule(position, ply, steps, search)
+    if ends:
         count_leaf(ply, search)
         search.repetitions += 1
-        return True, 0
+        return True, score_by_rule(value, ply, search)
     known, score = tablebase_score(position, ply, search)
     if known:
         count_leaf(ply, search)
@@ -463,9 +473,10 @@ def leaf_score(position, evaluation, ply, steps, search):
     over, value = outcome(position)
     if over:
         return final_score(value, ply, search.win, search.step)
-    if is_draw(position, ply, steps, search):
+    ends, value = end_by_rule(position, ply, steps, search)
+    if ends:
         search.repetitions += 1
-        return 0
+        return score_by_rule(value, ply, search)
     known, score = tablebase_score(position, ply, search)
     if known:
         return score

@@ -10,6 +10,7 @@ from cutnode.compiler.jit import Evaluator, Numbers, Position, compiled, kernel
 from cutnode.contract.bits import ordered
 from cutnode.contract.choices import PRIORS
 from cutnode.contract.derived import most_moves, same_after_chance
+from cutnode.contract.repetition import bans_repetition, value_without_moves
 from cutnode.contract.stop import MOVES
 from cutnode.contract.verbs import (
     INFINITE,
@@ -25,6 +26,7 @@ from cutnode.contract.verbs import (
     order,
     outcome,
     play,
+    reversible,
 )
 from cutnode.kernels.evaluation import estimate
 from cutnode.kernels.node import is_excluded_at_root
@@ -51,7 +53,7 @@ from cutnode.kernels.playouts import (
     settled_worth,
     worth,
 )
-from cutnode.kernels.reference import is_draw, report_violation
+from cutnode.kernels.reference import end_by_rule, repeats, report_violation
 from cutnode.kernels.tablebase_scores import tablebase_value
 
 UNIFORM, BY_ORDER, BY_EVALUATION = range(len(PRIORS))
@@ -109,8 +111,9 @@ def look_at(position, node, ply, steps, memory, nodes, arms):
         nodes[node].kind = OVER
         lower, upper = np.int64(math.floor(value)), np.int64(math.ceil(value))
         return set_own_bounds(position, node, lower, upper, nodes, arms)
-    if is_draw(position, ply, steps, memory):
-        return set_own_bounds(position, node, np.int64(0), np.int64(0), nodes, arms)
+    ends, value = end_by_rule(position, ply, steps, memory)
+    if ends:
+        return set_own_bounds(position, node, np.int64(value), np.int64(value), nodes, arms)
     if chance(position) > 0:
         nodes[node].kind = CHANCE
         return False
@@ -139,8 +142,25 @@ def tighten_by_game(position, node, memory, nodes, arms):
 
 
 @compiled
-def list_children(position, ply, memory):
-    """List the moves to consider, or the outcomes of chance; return how many there are."""
+def without_repetitions(position, count, ply, steps, memory):
+    """Drop the illegal repetitions from the listed moves, and return how many are left."""
+    kept = 0
+    for at in range(count):
+        move = memory.moves[at]
+        child = play(position, move)
+        child_steps = np.int64(steps + 1 if reversible(position, child) else 0)
+        if outcome(child)[0] or not repeats(child, ply + 1, child_steps, memory):
+            memory.moves[kept] = move
+            kept += 1
+    return kept
+
+
+@compiled
+def list_children(position, node, ply, steps, memory, nodes, arms):
+    """List the moves to consider, or the outcomes of chance; return how many there are.
+
+    A node whose every move is an illegal repetition is lost.
+    """
     if chance(position) > 0:
         count = chance(position)
         for index in range(count):
@@ -155,6 +175,9 @@ def list_children(position, ply, memory):
                 memory.moves[kept] = move
                 kept += 1
         count = kept
+    elif bans_repetition(position):
+        # The game's candidates may all be illegal on this line, and another move legal.
+        count = moves(position, memory.moves, 0)
     else:
         move = forced(position)
         if move != NO_MOVE:
@@ -164,6 +187,11 @@ def list_children(position, ply, memory):
     if not 0 < count <= most_moves(position):
         report_violation(position, MOVES, memory)
         return 0
+    if bans_repetition(position):
+        count = without_repetitions(position, count, ply, steps, memory)
+        if count == 0:
+            lost = np.int64(value_without_moves(position))
+            memory.changed = set_own_bounds(position, node, lost, lost, nodes, arms)
     return count
 
 
@@ -209,6 +237,7 @@ def expand(
     evaluation: Evaluator,
     node: int,
     ply: int,
+    steps: int,
     memory: PlayoutMemory,
     nodes: Nodes,
     arms: Arms,
@@ -216,7 +245,7 @@ def expand(
     pool: Numbers,
 ) -> int:
     """Make a node's children; return 0 if there are none or no room, 2 if one is over, else 1."""
-    count = list_children(position, ply, memory)
+    count = list_children(position, node, ply, steps, memory, nodes, arms)
     if count == 0:
         return 0
     first = take_nodes(count, memory, arms, pool)

@@ -119,6 +119,7 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("violation", np.uint64, (words_each(cls),)),  # a position that breaks the contract
         ("before", np.int64),  # number of positions of the path before the root
         ("path", np.uint64, (MOST_BEFORE + plies + 2,)),
+        ("sides", np.int64, (plies + 2,)),  # who moves at each ply, if a repetition is no draw
         ("visited", np.uint64, (plies + 2,)),  # the nodes of the line
         *tablebase_fields(cls),
         ("moves", np.int64, (most + MOVES_ROOM,)),

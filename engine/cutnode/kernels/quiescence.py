@@ -37,6 +37,7 @@ from cutnode.kernels.node import (
     bounds_of,
     look_up,
     must_stop,
+    settles,
     stored_bounds,
     tt_move_of,
 )
@@ -44,7 +45,7 @@ from cutnode.kernels.ordering import FIRST, bring_best, rank, ranked_move, see_g
 from cutnode.kernels.outside import outside_store
 from cutnode.kernels.reference import report_violation
 from cutnode.kernels.scores import final_score, limited
-from cutnode.kernels.table import Entry, entry_cutoff, is_proven, prepare
+from cutnode.kernels.table import Entry, entry_cutoff, prepare
 from cutnode.kernels.tablebase_scores import tablebase_score
 
 __all__ = ["begin_quiet_counts", "quiet_search"]
@@ -159,7 +160,7 @@ def quiet_node(
             decided, value = entry_cutoff(lower, upper, alpha, beta)
             if decided:
                 search.table_cutoffs += 1
-                search.estimates += not is_proven(data)
+                search.estimates += not settles(position, data, search)
                 return value
             tt_move = tt_move_of(position, data, search)
 

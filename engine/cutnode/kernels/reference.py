@@ -15,9 +15,15 @@ import numpy as np
 from cutnode.compiler.jit import Evaluator, Position, compiled, kernel, record
 from cutnode.contract.bits import Bits
 from cutnode.contract.counting import listed
-from cutnode.contract.derived import is_free_move, most_moves, recurs, same_after_chance
+from cutnode.contract.derived import is_free_move, most_moves, recurs, same_after_chance, side
 from cutnode.contract.dispatch import game_constant
 from cutnode.contract.positions import pack, words_each
+from cutnode.contract.repetition import (
+    bans_repetition,
+    needs_line,
+    value_of_repetition,
+    value_without_moves,
+)
 from cutnode.contract.stop import MOVES, PLIES, RUNNING
 from cutnode.contract.verbs import (
     INFINITE,
@@ -53,6 +59,7 @@ def plain_dtype(cls: Any) -> np.dtype[Any]:
         ("violation", np.uint64, (words_each(cls),)),  # a position that breaks the contract
         ("before", np.int64),  # number of positions of the path before the root
         ("path", np.uint64, (plies + 1,)),
+        ("sides", np.int64, (plies + 1,)),  # who moves at each ply, if a repetition is no draw
         ("moves", np.int64, ((plies + 1) * game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM,)),
     ]
     return np.dtype(fields, align=True)
@@ -70,6 +77,8 @@ def repeats(position, ply, steps, plain):
     word = Bits(recurrence(position))
     at = plain.before + ply
     plain.path[at] = word
+    if needs_line(position) and steps > 0 and Bits(plain.path[at - 1]) == word:
+        return False
     for earlier in range(at - steps, at):
         if Bits(plain.path[earlier]) == word:
             return True
@@ -77,10 +86,44 @@ def repeats(position, ply, steps, plain):
 
 
 @compiled
-def is_draw(position, ply, steps, plain):
-    """Return whether a line of play ends here as a draw: by repetition, or by another rule."""
-    repeated = recurs(position) and repeats(position, ply, steps, plain)
-    return ply > 0 and (repeated or drawn(position))
+def repetition(position, ply, steps, plain):
+    """Return whether a line of play ends here by repetition, and the value for the mover.
+
+    It is ``INFINITE`` for the opponent of a player who made an illegal move: nobody chooses it.
+    """
+    if needs_line(position):
+        plain.sides[ply] = side(position, ply)
+    if recurs(position) and repeats(position, ply, steps, plain) and ply > 0:
+        value = value_of_repetition(position)
+        if needs_line(position) and plain.sides[ply] != plain.sides[ply - 1]:
+            return True, -value
+        return True, value
+    return False, 0
+
+
+@compiled
+def end_by_rule(position, ply, steps, plain):
+    """Return whether an unfinished line ends by repetition or a draw by rule, and the value."""
+    repeated, value = repetition(position, ply, steps, plain)
+    if repeated:
+        return True, value
+    return ply > 0 and drawn(position), 0
+
+
+@compiled
+def score_by_rule(value, ply, plain):
+    """Return the score of the value that :func:`end_by_rule` returned."""
+    if value == INFINITE or value == -INFINITE:
+        return value
+    return final_score(value, ply, plain.win, plain.step)
+
+
+@compiled
+def or_lost(position, best, ply, plain):
+    """Return a node's best score; a loss if every move is an illegal repetition."""
+    if bans_repetition(position) and best == -INFINITE:
+        return score_by_rule(value_without_moves(position), ply, plain)
+    return best
 
 
 @compiled
@@ -136,7 +179,7 @@ def minimax_node(
     """Return the value for the mover, *depth* plies deep: exact if no line is longer.
 
     A chance node is the expectation of its outcomes and costs no depth; at the horizon, chance has
-    not decided yet.  A repetition is a draw.  *steps* counts the reversible moves that led here,
+    not decided yet.  *steps* counts the reversible moves that led here,
     *actions* the free ones; the stack is free from *top* on.
     """
     plain.nodes += 1
@@ -144,9 +187,10 @@ def minimax_node(
     if over:
         plain.leaves += 1
         return float(final_score(value, ply, plain.win, plain.step))
-    if is_draw(position, ply, steps, plain):
+    ends, value = end_by_rule(position, ply, steps, plain)
+    if ends:
         plain.leaves += 1
-        return 0.0
+        return float(score_by_rule(value, ply, plain))
     if depth == 0 or must_stop(ply, plain):
         plain.leaves += 1
         return float(limited(estimate(evaluation, position), plain.win))
@@ -172,7 +216,7 @@ def minimax_node(
             child, evaluation, new_depth, ply + 1, child_steps, child_actions, end, plain
         )
         best = max(best, value if moves_again(position, child) else -value)
-    return best
+    return float(or_lost(position, best, ply, plain))
 
 
 @kernel
@@ -194,9 +238,10 @@ def alphabeta_node(
     if over:
         plain.leaves += 1
         return final_score(value, ply, plain.win, plain.step)
-    if is_draw(position, ply, steps, plain):
+    ends, value = end_by_rule(position, ply, steps, plain)
+    if ends:
         plain.leaves += 1
-        return 0
+        return score_by_rule(value, ply, plain)
     if depth == 0 or must_stop(ply, plain):
         plain.leaves += 1
         return limited(estimate(evaluation, position), plain.win)
@@ -221,7 +266,7 @@ def alphabeta_node(
                 alpha = best
                 if alpha >= beta:
                     break
-    return best
+    return or_lost(position, best, ply, plain)
 
 
 @kernel

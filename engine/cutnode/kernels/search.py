@@ -34,6 +34,7 @@ from cutnode.compiler.jit import Evaluator, Position, Words, compiled, kernel
 from cutnode.contract.bits import Bits
 from cutnode.contract.derived import is_free_move, knows_gains, most_value, recurs, side
 from cutnode.contract.positions import unpack, width
+from cutnode.contract.repetition import needs_line
 from cutnode.contract.stop import RUNNING
 from cutnode.contract.verbs import (
     INFINITE,
@@ -42,6 +43,7 @@ from cutnode.contract.verbs import (
     deviation,
     gain,
     moves_again,
+    outcome,
     reversible,
     skip,
 )
@@ -76,6 +78,7 @@ from cutnode.kernels.node import (
     look_up,
     make_moves,
     settle_estimates,
+    settles,
     stored_bounds,
     suits,
     tt_move_of,
@@ -110,7 +113,7 @@ from cutnode.kernels.pruning import (
     see_pruning,
 )
 from cutnode.kernels.quiescence import quiet_search
-from cutnode.kernels.reference import after_move, repeats
+from cutnode.kernels.reference import after_move, or_lost, repetition, score_by_rule
 from cutnode.kernels.scores import MOST_ESTIMATE, from_table, limited
 from cutnode.kernels.table import (
     Entry,
@@ -118,7 +121,6 @@ from cutnode.kernels.table import (
     depth_of,
     entry_cutoff,
     is_marked,
-    is_proven,
     lower_of,
     mark,
     open_whole,
@@ -176,16 +178,17 @@ def probcut_applies(depth, search):
 
 @compiled
 def horizon_score(position, evaluation, word, node, search, table):
-    """Return the score at the horizon: an estimate, or by quiescence search; 0 for a repetition."""
+    """Return the score at the horizon: an estimate, or by quiescence search, or by repetition."""
     if node.ply >= search.plies or not search.use_quiescence:
         return leaf_score(position, evaluation, node.ply, node.steps, search)
     # The quiescence search does not look for repetitions: captures are irreversible.
-    if recurs(position) and repeats(position, node.ply, node.steps, search) and node.ply > 0:
+    repeated, value = repetition(position, node.ply, node.steps, search)
+    if repeated and not (needs_line(position) and outcome(position)[0]):
         search.nodes += 1
         search.leaves += 1
         search.length[node.ply] = 0
         search.repetitions += 1
-        return 0
+        return score_by_rule(value, node.ply, search)
     return quiet_search(
         position, evaluation, word, node.alpha, node.beta, node.ply, node.top, search, table
     )
@@ -208,7 +211,7 @@ def consult_table(position, word, node, excluded_move, search, table):
         decided, value = entry_cutoff(lower, upper, node.alpha, node.beta)
         if decided:
             search.table_cutoffs += 1
-            search.estimates += not is_proven(data)
+            search.estimates += not settles(position, data, search)
             return True, value, tt_move, tt_score, try_singular
     tt_move = tt_move_of(position, data, search)
     if search.use_singular_extensions and depth >= search.singular_extensions_depth and ply > 0:
@@ -371,11 +374,11 @@ def look_up_children(position, node, depth, end, excluded_move, search, table):
             lower, upper = -upper, -lower
         if lower >= node.beta:
             search.enhanced_cutoffs += 1
-            search.estimates += not is_proven(data)
+            search.estimates += not settles(position, data, search)
             return True, lower, first, proven
         if upper <= node.alpha:
             # Its search would fail low: take the bound as its score, and do not search it.
-            if not is_proven(data):
+            if not settles(position, data, search):
                 search.estimates += 1
                 proven = False
             best = max(best, upper)
@@ -759,9 +762,11 @@ def search_node(
                     break
                 alpha = value
 
-    # Step 18. Record whether the score is proven, and store it.
+    # Step 18. Record whether the score is proven, and store it.  Without a legal move it is a loss.
+    if excluded_move == NO_MOVE and (ply > 0 or search.root_excluded == 0):
+        best = or_lost(position, best, ply, search)
     count_kind(search, best, node.alpha, beta)
-    proven = best_proven if best >= beta else all_proven
+    proven = all_proven or (best >= beta and best_proven)
     proven |= best_proven and proves_win(best, depth, ply, search)
     settle_estimates(proven, estimates, search)
     if use_table:

@@ -71,7 +71,7 @@ class Board:
 
     @property
     def legal_moves(self) -> list[int]:
-        """The legal moves, without illegal repetitions; none if the game is over or chance decides."""
+        """The legal moves, without illegal repetitions; none at the end, or if chance decides."""
         return self.record.legal_moves()
 
     @property

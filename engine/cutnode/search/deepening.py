@@ -20,6 +20,7 @@ from cutnode.contract.derived import is_free_move, legal_moves
 from cutnode.contract.dispatch import MAX_VALUE, game_name, is_plain
 from cutnode.contract.errors import ContractError, CutnodeError
 from cutnode.contract.messages import contract_violation
+from cutnode.contract.repetition import bans_repetition
 from cutnode.contract.stop import MOVES, NODES, PLIES, PROBABILITIES, RUNNING, VALUE
 from cutnode.contract.verbs import (
     INFINITE,
@@ -583,7 +584,8 @@ def helper_task(leader: Deepening, search: CompiledSearch, start: int) -> Thread
 
 def completed(search: CompiledSearch, position: Any, line: Line, depth: int) -> Line:
     """Return a line of play, extended to *depth* moves from the table."""
-    if len(line.pv) >= depth or "table" not in search.techniques:
+    # An entry of the table knows no illegal repetition.
+    if len(line.pv) >= depth or "table" not in search.techniques or bans_repetition(position):
         return line
     moves: list[int] = []
     actions = 0

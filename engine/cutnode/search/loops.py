@@ -22,6 +22,7 @@ from typing import Any
 from cutnode.contract.derived import legal_moves, most_value
 from cutnode.contract.dispatch import defines
 from cutnode.contract.positions import coerce
+from cutnode.contract.repetition import needs_line
 from cutnode.contract.verbs import moves_again, outcome, play
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.parameters import MOST_DEPTH
@@ -81,8 +82,10 @@ class LoopSolver:
             return self._with_scores(goal._replace(scores=False), limits)
         self._stopped.clear()
         position, weak = coerce(goal.position), goal.weak
-        self.memory.prepare()
         clock = Clock(limits.seconds)
+        if needs_line(position):
+            return self._search(position, weak, limits, clock)
+        self.memory.prepare()
         try:
             base = self.memory.of(
                 position,

@@ -21,6 +21,7 @@ from cutnode.contract.dispatch import defines, game_constant, game_name
 from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.contract.messages import contract_violation
 from cutnode.contract.positions import coerce
+from cutnode.contract.repetition import needs_line
 from cutnode.contract.stop import CALLED, FULL, MOVES, RUNNING
 from cutnode.contract.verbs import chance, outcome
 from cutnode.kernels.clock import Clock
@@ -49,7 +50,7 @@ from cutnode.search.options import (
     TreeKeywords,
     TreeOptions,
     check_limits,
-    chosen_moves,
+    root_moves,
     thread_count,
 )
 from cutnode.search.playout_tree import PlayoutTree
@@ -236,8 +237,7 @@ class MonteCarlo(Unpickled):
         require_searchable(position, self.cls)
         check_limits(options)
         require_history(options.history, self.cls)
-        if options.moves is not None:
-            chosen_moves(position, options.moves)
+        root_moves(position, options)
 
     def estimate(self, position: Any) -> float:
         """Return a position's static evaluation as a score; exact if the game is over."""
@@ -295,10 +295,10 @@ class _Growth:
         self.over = bool(outcome(position)[0])
         self.iterations: list[Iteration] = []
         self.reported = 0
+        self.chosen = root_moves(position, options)
         excluded: list[int] = []
-        if options.moves is not None:
-            chosen = chosen_moves(position, options.moves)
-            excluded = [move for move in legal_moves(position) if move not in chosen]
+        if self.chosen is not None:
+            excluded = [move for move in legal_moves(position) if move not in self.chosen]
         words = counted_words(options.history, position) if options.history else []
         for number, memory in enumerate(search.memories):
             memory.clear(COUNTERS)
@@ -318,6 +318,7 @@ class _Growth:
             # Proofs depend on possible repetitions, and root moves on which were left out.
             whole = not excluded and not search._restricted
             forget = defines(search.cls, "reversible")
+            whole = whole and not needs_line(position)
             reuse = search.options.reuse and whole and not (forget and search.options.proof_bias)
             self.tree.begin(position, reuse=reuse, forget=forget)
             search._restricted = bool(excluded)
@@ -406,9 +407,7 @@ class _Growth:
             return ()
         found = []
         if not tree.children(ROOT):
-            chosen = self.options.moves
-            legal = legal_moves(self.position)
-            move = legal[0] if chosen is None else chosen_moves(self.position, chosen)[0]
+            move = (self.chosen or legal_moves(self.position))[0]
             return (Line(move, self.search.estimate(self.position), (move,)),)
         for child in tree.ranked(ROOT)[: self.options.lines]:
             line = tuple(tree.line(child))

@@ -30,6 +30,7 @@ from cutnode.kernels.evaluation import AnyEvaluation
 from cutnode.kernels.scores import is_decisive
 from cutnode.runtime.options import OPTIONS, PROOF_OPTIONS, Option, check
 from cutnode.runtime.running import Limits
+from cutnode.search.record import allowed_moves
 from cutnode.search.results import Iteration
 from cutnode.storage.books import Book
 from cutnode.tablebases.tablebase import Tablebase
@@ -257,14 +258,28 @@ def thread_count(threads: int, cls: type) -> int:
     return threads
 
 
-def chosen_moves(position: Any, moves: Iterable[int]) -> list[int]:
+def chosen_moves(position: Any, moves: Iterable[int], history: Sequence[Any] = ()) -> list[int]:
     """Return *moves* in the game's order; raise :class:`PositionError` if one is illegal."""
-    legal = legal_moves(position)
+    legal = allowed_moves(position, history)
     chosen = {require_integer(move, "a move") for move in moves}
     if not chosen or chosen - set(legal):
         wrong = ", ".join(map(str, sorted(chosen - set(legal)))) or "none"
         raise PositionError(f"moves must be legal moves, at least one, got {wrong}")
     return [move for move in legal if move in chosen]
+
+
+def root_moves(position: Any, options: SearchOptions) -> list[int] | None:
+    """Return the moves to choose from in the game's order; None for all legal moves.
+
+    Raise :class:`PositionError` if a chosen one is illegal, or if all are illegal repetitions.
+    """
+    history: Any = options.history
+    if options.moves is not None:
+        return chosen_moves(position, options.moves, history)
+    allowed, legal = allowed_moves(position, history), legal_moves(position)
+    if legal and not allowed:
+        raise PositionError("the game is over: every move brings an earlier position back")
+    return None if len(allowed) == len(legal) else allowed
 
 
 def require_book(book: Any, cls: Any) -> None:

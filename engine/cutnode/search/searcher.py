@@ -25,8 +25,8 @@ from cutnode.search.options import (
     SearcherOptions,
     SearchKeywords,
     SearchOptions,
-    chosen_moves,
     require_book,
+    root_moves,
     thread_count,
 )
 from cutnode.search.record import require_history, require_searchable
@@ -112,7 +112,7 @@ class Searcher(CompiledSearch, Unpickled):
             clock = clock or Clock(options.seconds)
             clock.seconds = options.seconds
             limits = options.limits(stop)
-            moves = None if options.moves is None else chosen_moves(position, options.moves)
+            moves = root_moves(position, options)
             depth = options.depth
             answer = self._in_tablebase(position, options, moves, clock)
             if answer is not None:
@@ -158,8 +158,7 @@ class Searcher(CompiledSearch, Unpickled):
         if options.playouts is not None:
             raise CutnodeError("playouts limit only Monte Carlo tree search (engine='mcts')")
         require_history(options.history, self.cls)
-        if options.moves is not None:
-            chosen_moves(position, options.moves)
+        root_moves(position, options)
 
     def _in_tablebase(
         self, position: Any, options: SearchOptions, moves: list[int] | None, clock: Clock
