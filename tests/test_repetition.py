@@ -73,6 +73,7 @@ def checked(game, rule, seeds):
         value = naive(position, rule, [0])
         found = {
             "alphabeta": solve(position).value,
+            "pn": solve(position, engine="pn").value,
             "search": searcher.search(position, depth=30).value,
             "minimax": minimax(position, depth=30).value,
         }

@@ -83,7 +83,7 @@ def random_walk(seed: int, rule: str) -> Token:
     random = Random(seed)
     nodes = random.randint(3, NODES)
     labels = [*range(nodes)]
-    for node in range(1, nodes):
+    for node in range(1, nodes) if rule != "draw" else ():
         if random.random() < 0.3:
             labels[node] = random.randrange(node)
     edges = values = 0

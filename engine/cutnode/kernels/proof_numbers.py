@@ -33,6 +33,13 @@ that it depends on, and if that lies above the node, the table keeps the answer 
 position occurs.  This is the base of A. Kishimoto and M. Mueller, "A general solution to the graph
 history interaction problem" (2004), without its simulation of proofs from other lines.
 
+Where a repetition is a loss, a win or illegal, a proof without one can fail on another line, too:
+there a position of the line is no longer allowed.  By the reading ``BY_LINE``, the address of a
+question therefore contains the set of positions that a move can repeat, and answers are exact
+(A. Palay, "Searching with probabilities", 1985, has the idea of nodes that differ by their paths).
+By the other readings a repetition fails one player, whoever makes it.  Their questions transpose as
+others do, and :mod:`cutnode.search.line_proofs` looks for a strategy of that player in the answers.
+
 Threads that share the table take the moves that another thread is searching for worse than they are
 (virtual proof numbers: J. Pawlewicz and R. Hayward, "Scalable parallel DFPN search", 2013), and for
 each such move in the focus they may choose one more beyond it.  Otherwise two threads would take
@@ -55,6 +62,12 @@ from cutnode.contract.bits import Bits, mix
 from cutnode.contract.derived import least_focus, most_moves, most_value, recurs
 from cutnode.contract.dispatch import game_constant
 from cutnode.contract.positions import pack, unpack, width, words_each
+from cutnode.contract.repetition import (
+    bans_repetition,
+    needs_line,
+    value_of_repetition,
+    value_without_moves,
+)
 from cutnode.contract.stop import MOVES, NODES, RUNNING, VALUE
 from cutnode.contract.verbs import (
     INFINITE,
@@ -107,6 +120,12 @@ from cutnode.kernels.tablebase_scores import tablebase_fields, tablebase_value
 ALWAYS = 1 << 30
 """In place of a ply: the answer depends on none, and holds on every line of play."""
 
+BY_LINE, ATTACKER_FAILS, DEFENDER_FAILS = range(3)
+"""Readings of repetitions that are no draws: by the rule, or as a failure of one player."""
+
+LINE = Bits(1)
+"""The signature of every line where the address of a question says which line it is."""
+
 UNSURE = -1
 """In place of a ply: the answer depends on play before the root, and holds for this root only."""
 
@@ -127,6 +146,7 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
         ("decided", np.int64),  # whether bounds decide the root
         ("unit", np.int64),  # advantage that doubles an initial number; 0: ignore estimates
         ("purpose", np.uint64),  # part of every key
+        ("reading", np.int64),  # of repetitions, if they are no draws
         ("target", np.int64),  # of the attacker, who asks the root's question
         ("least", np.int64),  # lower bound for the attacker on lines decided for him
         ("most", np.int64),  # upper bound for the attacker on lines decided against him
@@ -181,7 +201,8 @@ def look(position, target, memory):
 def list_moves(position, at, memory):
     """Write the moves of a node to the stack from *at* on; return the end."""
     # ``candidates`` may only be called where bounds leave the value open.
-    if at == 0 and memory.decided:
+    # After some lines all candidates may be repetitions.
+    if needs_line(position) or (at == 0 and memory.decided):
         return moves(position, memory.moves, at)
     return candidates(position, memory.moves, at)
 
@@ -198,23 +219,47 @@ def note_value(value, target, memory):
 
 
 @compiled
-def draw_since(position, child, ply, steps, memory):
+def since_when(position, child, ply, steps, memory):
     """Return the ply whose position recurs after a move, or ``ALWAYS`` if none does.
 
-    *steps* reversible moves led to the node.
+    For a draw by another rule it is ``UNSURE``.  *steps* reversible moves led to the node.
     """
-    if drawn(child):
+    drawn_by_rule = drawn(child)
+    if drawn_by_rule and not needs_line(position):
         return UNSURE
-    if not recurs(position) or not reversible(position, child):
-        return ALWAYS
-    word = Bits(recurrence(child))
-    at = ply
-    first = max(at - steps, 0)
-    while at >= first:
-        if Bits(memory.path[at]) == word:
-            return at
-        at -= 1
-    return ALWAYS
+    if recurs(position) and reversible(position, child):
+        word = Bits(recurrence(child))
+        at = ply
+        first = max(at - steps, 0)
+        if needs_line(position) and Bits(memory.path[at]) == word:
+            first = ply + 1
+        while at >= first:
+            if Bits(memory.path[at]) == word:
+                return at
+            at -= 1
+    return UNSURE if drawn_by_rule else ALWAYS
+
+
+@compiled
+def value_by_reading(position, again, goal, memory):
+    """Return the value of a repetition for the player who then asks for a *goal*."""
+    if memory.reading == BY_LINE:
+        value = value_of_repetition(position)
+        return value if again else -value
+    fails = (goal == memory.target) == (memory.reading == ATTACKER_FAILS)
+    return goal - 1 if fails else goal
+
+
+@compiled
+def set_of_line(ply, steps, memory):
+    """Return a hash of the set of positions that a move from the node at *ply* can repeat."""
+    word = Bits(memory.path[ply])
+    if steps == 0 or ply == 0:
+        return mix(word)
+    above = Bits(memory.signatures[ply - 1])
+    if Bits(memory.path[ply - 1]) == word:
+        return above
+    return above + mix(word)
 
 
 @compiled
@@ -396,8 +441,10 @@ def make_moves(position, target, ply, steps, top, memory, table):
         return end, 0, False, ALWAYS
     stride = width(position) + 1
     count = 0
+    illegal = 0
     depends = ALWAYS
     proven = False
+    by_line = needs_line(position) and memory.reading == BY_LINE
     at = top
     while at < end and not proven:
         move = memory.moves[at]
@@ -409,8 +456,15 @@ def make_moves(position, target, ply, steps, top, memory, table):
         since = ALWAYS
         reached = child
         if not decided:
-            since = draw_since(position, child, ply, steps, memory)
+            since = since_when(position, child, ply, steps, memory)
             decided = since != ALWAYS
+        repeated = needs_line(position) and 0 <= since < ALWAYS
+        if repeated:
+            if by_line and bans_repetition(position):
+                illegal += 1
+                continue
+            value = value_by_reading(position, again, goal, memory)
+            since = ALWAYS if by_line else since
         if not decided:
             reached, same, decided, value = look(child, goal, memory)
             if not same:
@@ -420,7 +474,8 @@ def make_moves(position, target, ply, steps, top, memory, table):
             if abs(value) > most_value(position):
                 report_violation(reached, VALUE, memory)
                 return end, 0, False, ALWAYS
-            note_value(value, goal, memory)
+            if by_line or not repeated:
+                note_value(value, goal, memory)
             proven = (value >= goal) == again
             depends = since if proven else min(depends, since)
             if ply == 0:
@@ -428,11 +483,15 @@ def make_moves(position, target, ply, steps, top, memory, table):
             continue
         slot = top + count
         child_word = address(reached, goal, memory)
+        if by_line and reversible(position, child):
+            child_word ^= mix(Bits(memory.signatures[ply]))
         prepare(table, child_word)
         memory.ranked[slot] = rank(order(position, move, child), move, again, count)
         pack(memory.children, slot * stride, reached)
         memory.children[slot * stride + stride - 1] = child_word
         count += 1
+    if by_line and illegal == end - top:
+        note_value(value_without_moves(position), target, memory)
     sort_down(memory.ranked, top, top + count)
     return end, count, proven, depends
 
@@ -502,6 +561,9 @@ def proof_node(
         above = Bits(memory.signatures[ply]) if ply > 0 else Bits(0)
         here = mix(above ^ word)
         memory.signatures[ply + 1] = here
+        if needs_line(position) and memory.reading == BY_LINE:
+            above = here = LINE
+            memory.signatures[ply] = set_of_line(ply, steps, memory)
 
     # Step 2. Make the moves.  A decided one takes no place on the stacks: it proves the node or
     # fails.

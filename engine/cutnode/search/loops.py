@@ -9,6 +9,9 @@ repetitions is a win after any path, while a draw by repetition may not hold on 
 the table of this search keeps no score that depends on a repetition, and a proof is a win or a loss
 whose lines all end, or a draw none of whose lines was cut off.
 
+Where a repetition is a win, a loss or illegal, perfect play does depend on the past, and every
+position is searched: as the first of a game, or each move of it as the second.
+
 Sources: M. Campbell, "The graph-history interaction: on ignoring position history" (1985);
 A. Kishimoto and M. Mueller, "A general solution to the graph history interaction problem" (2004).
 """
@@ -16,6 +19,7 @@ A. Kishimoto and M. Mueller, "A general solution to the graph history interactio
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -80,11 +84,15 @@ class LoopSolver:
         """Prove the value of a position, and of its moves; *known* bounds are not used."""
         if goal.scores:
             return self._with_scores(goal._replace(scores=False), limits)
+        return self._prove(goal, limits)
+
+    def _prove(self, goal: Goal, limits: Limits, history: Sequence[Any] = ()) -> Result:
+        """Prove the value of a position, which *history* led to."""
         self._stopped.clear()
         position, weak = coerce(goal.position), goal.weak
         clock = Clock(limits.seconds)
         if needs_line(position):
-            return self._search(position, weak, limits, clock)
+            return self._search(position, weak, limits, clock, history)
         self.memory.prepare()
         try:
             base = self.memory.of(
@@ -113,7 +121,7 @@ class LoopSolver:
             child = play(result.position, move)
             seconds = limits.seconds and max(1e-3, limits.seconds - spent)
             left = Limits(limits.nodes and max(1, limits.nodes - nodes), seconds, limits.stop)
-            of_child = self.prove(Goal(child, goal.weak), left)
+            of_child = self._prove(Goal(child, goal.weak), left, [result.position])
             nodes, reason = nodes + of_child.nodes, of_child.reason
             spent += of_child.seconds
             if of_child.value is not None:
@@ -121,13 +129,24 @@ class LoopSolver:
                 scores[move] = of_child.value if same else -of_child.value
         return replace(result, scores=scores, nodes=nodes, seconds=spent, reason=reason)
 
-    def _search(self, position: Any, weak: bool, limits: Limits, clock: Clock) -> Result:
+    def _search(
+        self,
+        position: Any,
+        weak: bool,
+        limits: Limits,
+        clock: Clock,
+        history: Sequence[Any] = (),
+    ) -> Result:
         """Search with iterative deepening until the value is proven or a limit is reached."""
         spent = clock.elapsed()
         seconds = None if limits.seconds is None else max(1e-3, limits.seconds - spent)
         self._searcher.prepare()
         options = SearchOptions(
-            depth=MOST_DEPTH, nodes=limits.nodes, seconds=seconds, stop=limits.stop
+            depth=MOST_DEPTH,
+            nodes=limits.nodes,
+            seconds=seconds,
+            stop=limits.stop,
+            history=history,
         )
         found = self._searcher.run(position, options)
         most = 1 if weak or found.decisive else most_value(position)

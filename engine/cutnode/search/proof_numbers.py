@@ -13,22 +13,39 @@ from typing import Any, NamedTuple
 
 from cutnode.compiler.jit import Kernel
 from cutnode.compiler.memory import Memory
+from cutnode.contract.bits import Bits, mix
 from cutnode.contract.derived import legal_moves, most_value
 from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
-from cutnode.contract.errors import CutnodeError
+from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.contract.messages import contract_violation, position_text
 from cutnode.contract.positions import coerce
+from cutnode.contract.repetition import needs_line
 from cutnode.contract.stop import CALLED, MOVES, NODES, RUNNING, VALUE
 from cutnode.contract.verbs import INFINITE, NO_MOVE, bounds, moves_again, outcome, play
 from cutnode.kernels.clock import Clock
-from cutnode.kernels.proof_numbers import address, proof_dtype, proof_root
+from cutnode.kernels.proof_numbers import (
+    ATTACKER_FAILS,
+    BY_LINE,
+    DEFENDER_FAILS,
+    address,
+    proof_dtype,
+    proof_root,
+)
 from cutnode.kernels.solver import PREPARE_TABLE, SHARED_TABLE, SINGLE_THREADED
-from cutnode.kernels.table import probe, work_of
+from cutnode.kernels.table import disproof_of, probe, proof_of, work_of
 from cutnode.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
+from cutnode.search.line_proofs import LineProof
 from cutnode.search.loops import has_loops
 from cutnode.search.options import thread_count
 from cutnode.search.results import Result, TableUse, question_text
-from cutnode.search.solving import Goal, Resources, lines_too_long, require_solvable, with_scores
+from cutnode.search.solving import (
+    REASONS,
+    Goal,
+    Resources,
+    lines_too_long,
+    require_solvable,
+    with_scores,
+)
 from cutnode.tablebases.layer_tables import POINTS
 from cutnode.tablebases.tablebase import Tablebase
 
@@ -43,6 +60,10 @@ start."""
 
 ROUND_GROWTH = 4
 """The factor by which each round has more nodes than the one before."""
+
+LINE_NODES = 1 << 12
+"""The nodes of the first search by each reading of repetitions that are no draws; each round has
+``ROUND_GROWTH`` times as many."""
 
 UNIT_PART = 6
 """The part of a decisive advantage (``UNIT``) that doubles the initial number of a leaf: a sixth.
@@ -118,6 +139,23 @@ class ProofNumberSolver:
         meaning = f"proof numbers of {game_name(self.cls)}".encode()
         return int.from_bytes(blake2b(meaning, digest_size=8).digest(), "little")
 
+    def read(self, reading: int, target: int) -> None:
+        """Choose how repetitions that are no draws are read for questions about a *target*."""
+        failing = target if reading == ATTACKER_FAILS else 1 - target
+        word = 0 if reading == BY_LINE else int(mix(Bits(failing + 2 * INFINITE)))
+        for memory in self.memories:
+            memory["reading"] = reading
+            memory["purpose"] = self.purpose() ^ word
+
+    def is_proven(self, position: Any, target: int, mine: bool) -> bool:
+        """Return whether the table proves that a player gets *target*, or disproves the opponent's.
+
+        *mine* says whether he is to move, and the reading is the one chosen last.
+        """
+        word = address(position, target if mine else 1 - target, self.memories[0].record)
+        data = probe(self.table.words, word)
+        return bool(data != 0 and (proof_of(data) if mine else disproof_of(data)) == 0)
+
     def work(self, position: Any, target: int) -> int:
         """Return the work that the table has on a question, 0 for none."""
         word = address(position, target, self.memories[0].record)
@@ -143,6 +181,11 @@ class ProofNumberSolver:
 
         *line* 0 means that no best play is wanted.
         """
+        if goal.scores and needs_line(goal.position):
+            raise GameError(
+                f"the values of moves of {game_name(self.cls)} depend on the line of play: use "
+                f"engine=alphabeta"
+            )
         if goal.scores:
             return with_scores(self.prove, goal, limits, known)
         questions = Questions(self, coerce(goal.position), goal.weak, limits)
@@ -188,7 +231,10 @@ class Questions:
             nodes, seconds = self.nodes, self.clock.elapsed()
             if line and not over:
                 self.most_nodes += self.nodes
-                if not interval.is_open():
+                if needs_line(self.position):  # best play below the root depends on the line
+                    best = self.move if self.keeping is None else self.keeping
+                    pv += [] if interval.is_open() or best is None else [best]
+                elif not interval.is_open():
                     for move in self.best_play(interval.lower):
                         pv.append(move)
                 elif self.keeping is None and interval.lower >= interval.target(at_least):
@@ -271,13 +317,46 @@ class Questions:
 
         Return also the bound that follows: a lower one if it is, else an upper one.
         """
+        if not needs_line(position):
+            return self.answered(position, target, move_wanted, self.most_nodes)
+        readings, share = [ATTACKER_FAILS, DEFENDER_FAILS], LINE_NODES
+        while readings:
+            for reading in tuple(readings):
+                self.solver.read(reading, target)
+                most = min(self.most_nodes, self.nodes + share)
+                try:
+                    yes, margin = self.answered(position, target, move_wanted, most)
+                except Ended as ended:
+                    if most == self.most_nodes or str(ended) != REASONS[NODES]:
+                        raise
+                    continue
+                if yes == (reading == ATTACKER_FAILS) and self.holds_by_line(position, target, yes):
+                    return yes, margin
+                readings.remove(reading)
+            share *= ROUND_GROWTH
+        self.solver.read(BY_LINE, target)
+        return self.answered(position, target, move_wanted, self.most_nodes)
+
+    def holds_by_line(self, position: Any, target: int, yes: bool) -> bool:
+        """Return whether an answer's proof holds after every line of play, as far as is known."""
+        least = target if yes else 1 - target
+
+        def is_proven(met: Any, mine: bool) -> bool:
+            return self.solver.is_proven(met, least, mine)
+
+        return LineProof(least, is_proven).holds((position, yes))
+
+    def answered(
+        self, position: Any, target: int, move_wanted: bool, most_nodes: int
+    ) -> tuple[bool, int]:
+        """Answer a question by the chosen reading of repetitions; see :meth:`ask`."""
         least, most = (self.solver.table.margins or {}).get(target, (INFINITE, -INFINITE))
         question = position, target, move_wanted
         calls = [_Question(self, memory, question) for memory in self.solver.memories]
         for call in calls:
             call.memory.clear(("nodes", "stop"))
             call.memory["least"], call.memory["most"] = least, most
-        left = self.most_nodes - self.nodes
+        left = most_nodes - self.nodes
         reason = "time limit" if self.clock.is_over(0) else ""
         if is_stopped(self.limits.stops):
             reason = "stopped"
