@@ -81,7 +81,7 @@ def recurrence(position):
 def random_walk(seed: int, rule: str) -> Token:
     """Return a random graph: sparse enough to be searched whole along every line."""
     random = Random(seed)
-    nodes = random.randint(3, NODES)
+    nodes, ends = random.randint(4, NODES), random.choice((0.15, 0.3))
     labels = [*range(nodes)]
     for node in range(1, nodes) if rule != "draw" else ():
         if random.random() < 0.3:
@@ -89,10 +89,10 @@ def random_walk(seed: int, rule: str) -> Token:
     edges = values = 0
     for node in range(nodes):
         values |= random.randrange(5) << (4 * node)
-        if random.random() < 0.75 or node == 0:
+        if random.random() > ends or node == 0:
             # Moves that stay at a place come to an end, as passes in Go do.
             others = [n for n in range(nodes) if labels[n] != labels[node] or n > node]
-            for other in random.sample(others, min(len(others), random.choice((1, 2, 2, 3)))):
+            for other in random.sample(others, min(len(others), random.choice((1, 2, 3, 3)))):
                 edges |= 1 << (8 * node + other)
     named = sum(label << (4 * node) for node, label in enumerate(labels))
     return walk(rule)(0, Bits(edges), Bits(named), Bits(values))

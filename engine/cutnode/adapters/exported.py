@@ -42,7 +42,7 @@ class Playing(Record):
     def __deepcopy__(self, memo: Any) -> Playing:
         """Return an independent copy, which shares the immutable positions."""
         copy = Playing(self.positions[0], seed=self.seed, plies=self.plies)
-        for name in ("positions", "steps", "sides", "_runs"):
+        for name in ("positions", "steps", "sides", "_runs", "_words"):
             setattr(copy, name, list(getattr(self, name)))
         return copy
 
@@ -76,9 +76,7 @@ class Exported:
 
     def legal(self, playing: Playing) -> list[int]:
         """Return the legal actions in ascending order; none at the end or at a chance node."""
-        if playing.ending():
-            return []
-        actions = sorted(legal_moves(playing.position))
+        actions = sorted(playing.legal_moves())
         if actions and actions[-1] >= self.actions:
             raise CutnodeError(
                 f"{self.name} has move {actions[-1]}, not below actions={self.actions}: "
@@ -189,7 +187,7 @@ def _random_positions(start: Any) -> Iterator[Any]:
             if playing.is_chance():
                 playing.draw()
             else:
-                playing.play(random.choice(legal_moves(playing.position)))
+                playing.play(random.choice(playing.legal_moves()))
         if met == 0:
             return
 

@@ -35,7 +35,7 @@ PREFIX = "easyai:"
 
 EXAMPLE = f"{PREFIX}my_file.py:MyGame"
 
-CONSTANTS = ("MAX_MOVES", "MAX_PLIES", "REPETITIONS", "PROFILE", "UNIT")
+CONSTANTS = ("MAX_MOVES", "MAX_PLIES", "REPETITION", "REPETITIONS", "PROFILE", "UNIT")
 """The constants that a class may declare."""
 
 LEAVES = (bool, int, float, complex, str, bytes, type(None), type, FunctionType, MethodType)

@@ -43,6 +43,15 @@ def repetition_rule(cls: type) -> str:
     return rule
 
 
+def require_draws(cls: type, what: str) -> None:
+    """Raise :class:`GameError` unless a repetition is a draw, as *what* needs."""
+    if (rule := repetition_rule(cls)) != RULES[0]:
+        raise GameError(
+            f'REPETITION of {game_name(cls)} is "{rule}", so a value is no property of a position: '
+            f"it depends on the line of play, which {what} cannot handle"
+        )
+
+
 def worst_value(cls: type) -> int:
     """Return the value of a lost game: ``-VALUE_LIMIT`` if the game declares it, else -1."""
     return -1 if declared(cls, "VALUE_LIMIT") is None else -int(value_limit(cls))

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from cutnode.contract.choices import TREE_MEMORY
-from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import GameError
 from cutnode.contract.positions import coerce
+from cutnode.contract.repetition import repetition_rule
 from cutnode.contract.verbs import chance, moves_again, outcome, play
 from cutnode.explaining.points import points_of, win_chance
 from cutnode.kernels.clock import Clock
@@ -31,7 +31,7 @@ from cutnode.search.game_solver import GameSolver
 from cutnode.search.loops import has_loops
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.options import ProofOptions, SearchOptions
-from cutnode.search.record import is_over
+from cutnode.search.record import allowed_moves, is_over
 from cutnode.search.results import MonteCarloResult, Result, SearchResult
 from cutnode.search.searcher import Searcher
 from cutnode.search.tiers import first_proof
@@ -251,9 +251,10 @@ class Judge:
 
     @property
     def solves(self) -> bool:
-        """Whether proofs of values are tried: not in games of chance, nor in games with cycles that
-        have an evaluation, which are too large to be solved in memory; a tablebase can be."""
-        if self.has_chance:
+        """Whether proofs of values are tried: not in games of chance, nor where a value depends on
+        the line of play, nor in games with cycles that have an evaluation, which are too large to
+        be solved in memory; a tablebase can be."""
+        if self.has_chance or repetition_rule(self.cls) != "draw":
             return False
         return self.tablebase is not None or not (has_loops(self.cls) and self.has_evaluation)
 
@@ -392,7 +393,7 @@ class _Work:
             return self.judgement(value if over else 0, proven=True, legal=0)
         if self.of.has_chance and chance(self.position):
             return self.judge_chance()
-        legal = legal_moves(self.position)
+        legal = allowed_moves(self.position, self.history)
         exact = self.prove(legal)
         if exact is None or len(self.found) < len(legal):
             self.estimate(legal, lines, also)

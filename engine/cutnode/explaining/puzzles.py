@@ -339,7 +339,7 @@ class _Finder:
             if ahead > SETTLED:
                 break
             if len(record.steps) < opening or random.random() < RANDOM:
-                record.play(random.choice(legal_moves(record.position)))
+                record.play(random.choice(record.legal_moves()))
             else:
                 record.play(self.choice(record.position, nodes=PLAY_NODES))
         return record.positions

@@ -142,7 +142,7 @@ def _allowed(record: Record) -> str:
         return f"the game is over {where}, by {'the rules' if ending == 'rules' else ending}"
     if count := chance(position):
         return f"chance decides {where}: chance 0 to chance {count - 1}"
-    legal = legal_moves(position)
+    legal = record.legal_moves()
     shown = ", ".join(move_text(position, move) for move in legal[: 4 * MOST_SHOWN])
     more = f" and {len(legal) - 4 * MOST_SHOWN} more" if len(legal) > 4 * MOST_SHOWN else ""
     return f"legal {where}: {shown}{more}"

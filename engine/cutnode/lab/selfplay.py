@@ -313,7 +313,10 @@ class Ladder:
             for strength in set(match):
                 movers = [each for each in waiting if each.strength == strength]
                 for each, (move, score) in zip(movers, self._choose(strength, movers), strict=True):
-                    each.choices.append(len(legal_moves(each.record.position)))
+                    allowed = each.record.legal_moves()
+                    if move not in allowed:  # an illegal repetition, which these searches allow
+                        move, score = Random(f"{each.seed} {len(allowed)}").choice(allowed), None
+                    each.choices.append(len(allowed))
                     if score is not None:
                         each.scores.append(-score if each.record.side else score)
                     each.moved = move

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, Protocol
 from cutnode.compiler.progress import running
 from cutnode.contract.cells import Look
 from cutnode.contract.collection import game_names
-from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import CutnodeError, PositionError
 from cutnode.contract.loading import Game, load_game
@@ -27,7 +26,7 @@ from cutnode.contract.text import nearest, quoted
 from cutnode.contract.verbs import chance, chance_outcome, outcome
 from cutnode.kernels.scores import is_decisive, win_distance
 from cutnode.playing.configurations import loads_code
-from cutnode.playing.players import AutoPlayer, Choice, EnginePlayer, Player, make_player
+from cutnode.playing.players import AutoPlayer, Choice, EnginePlayer, Player, make_player, seen
 from cutnode.playing.records import read_record, record_suffix, write_record
 from cutnode.search.api import solve
 from cutnode.search.record import Record
@@ -161,7 +160,7 @@ class Session:
     def _engine_moves(self, view: View) -> Choice:
         position, who = self.record.position, self._who(self.record.side)
         with view.thinking():
-            choice = self._player(self._mover()).choose(position)
+            choice = self._player(self._mover()).choose(seen(self.record))
         text = f"{who} plays {self.game.notation.move_text(position, choice.move)}"
         if self.thoughts and choice.value is not None:
             value, line = _signed(choice.value), self._line(choice.pv)
@@ -207,7 +206,7 @@ class Session:
     def result_text(self) -> str:
         """Say how the game ended."""
         ending = self.record.ending()
-        if ending == "repetition":
+        if ending == "repetition" and self.record.value() == 0:
             return "draw: the position repeats"
         if ending == "plies":
             return f"draw: the game reached the limit of {self.record.plies} steps"
@@ -288,7 +287,8 @@ class Session:
             raise PositionError("the game is over")
         adviser = self._player(self._adviser)
         assert isinstance(adviser, EnginePlayer)
-        return adviser.search(self.record.position, lines=lines)
+        line = {"history": self.record.positions[:-1]} if self.record.rule != "draw" else {}
+        return adviser.search(self.record.position, lines=lines, **line)
 
     def _certainty(self, score: float) -> str:
         """Return what a tablebase says of a move with this score for the mover."""
@@ -314,13 +314,13 @@ class Session:
         position = self.record.position
         if self.record.ending():
             return "none: the game is over"
-        texts = (self.game.notation.move_text(position, move) for move in legal_moves(position))
+        texts = (self.game.notation.move_text(position, move) for move in self.record.legal_moves())
         return textwrap.fill(" ".join(texts), 78, break_long_words=False, break_on_hyphens=False)
 
     def hint(self, argument: str) -> str:
         advice = self._advice()
         if advice.reason == "tablebase":
-            advice = self._advice(lines=len(legal_moves(self.record.position)))
+            advice = self._advice(lines=len(self.record.legal_moves()))
         best = advice.best_move
         assert best is not None
         named = {

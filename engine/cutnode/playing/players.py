@@ -21,6 +21,7 @@ from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from cutnode.contract.loading import Game
+from cutnode.contract.repetition import needs_line, require_draws
 from cutnode.contract.text import nearest, quoted
 from cutnode.contract.verbs import key
 from cutnode.kernels.optionality import PRESETS, Optionality
@@ -40,10 +41,11 @@ from cutnode.playing.first_moves import first_searcher
 from cutnode.playing.levels import FULL_STRENGTH, LEVELS, Level
 from cutnode.playing.remote import Remote
 from cutnode.runtime.options import check
-from cutnode.search.board import class_of, given_position
+from cutnode.search.board import Board, class_of, given_position
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.options import SearchOptions
 from cutnode.search.proving_searcher import ProvingSearcher
+from cutnode.search.record import Record
 from cutnode.search.results import Line, MonteCarloResult, SearchResult
 from cutnode.search.trials import AutoSearcher
 from cutnode.storage.evaluations import installed_weights
@@ -95,7 +97,10 @@ class Player(Protocol):
         """Begin a game; the same seed gives the same choices."""
 
     def choose(self, position: Any) -> Choice:
-        """Choose a legal move; :class:`PositionError` if no player is to move."""
+        """Choose a legal move; :class:`PositionError` if no player is to move.
+
+        A match passes a :class:`Board` instead of a position if moves depend on its history.
+        """
 
 
 class RandomPlayer:
@@ -108,8 +113,8 @@ class RandomPlayer:
         self.seed = require_integer(seed, "a seed")
 
     def choose(self, position: Any) -> Choice:
-        position = given_position(position)
-        move = _random_at(position, self.seed).choice(_choices(position))
+        choices, position = _choices(position), given_position(position)
+        move = _random_at(position, self.seed).choice(choices)
         return Choice(move, None, (move,), 0, 0, 0.0, "random")
 
 
@@ -173,9 +178,10 @@ class EnginePlayer:
         return self.engine.search(position, **limits)
 
     def choose(self, position: Any) -> Choice:
-        position = given_position(position)
         _choices(position)
-        result = self.search(position, seed=_random_at(position, self.seed).getrandbits(32))
+        line, position = _line(position), given_position(position)
+        seed = _random_at(position, self.seed).getrandbits(32)
+        result = self.search(position, seed=seed, **line)
         return _choice(result, result.lines[0], result.depth)
 
 
@@ -207,11 +213,11 @@ class TreePlayer:
         self.seed = require_integer(seed, "a seed")
 
     def choose(self, position: Any) -> Choice:
-        position = given_position(position)
         _choices(position)
+        line, position = _line(position), given_position(position)
         self.engine.clear()
         seed = _random_at(position, self.seed).getrandbits(32)
-        result = self.engine.search(position, seed=seed, **self.limits)
+        result = self.engine.search(position, seed=seed, **line, **self.limits)
         return _choice(result, result.lines[0], result.depth)
 
 
@@ -244,17 +250,17 @@ class AutoPlayer:
         self.seed = require_integer(seed, "a seed")
 
     def choose(self, position: Any) -> Choice:
-        position = given_position(position)
         _choices(position)
+        line, position = _line(position), given_position(position)
         seed = _random_at(position, self.seed).getrandbits(32)
         self.engine.prepare()
-        trial = SearchOptions(seconds=self.limits["seconds"] * TRIAL_MOVES, seed=seed)
+        trial = SearchOptions(seconds=self.limits["seconds"] * TRIAL_MOVES, seed=seed, **line)
         ended = self.engine.decide(position, trial)
         if ended is not None and ended.reason == "interrupted":
             raise KeyboardInterrupt
         chosen = self.engine.chosen or self.engine.alphabeta
         chosen.clear()
-        result = chosen.search(position, seed=seed, **self.limits)
+        result = chosen.search(position, seed=seed, **line, **self.limits)
         return _choice(result, result.lines[0], result.depth)
 
 
@@ -366,15 +372,14 @@ class StrengthPlayer(EnginePlayer):
     def choose(self, position: Any) -> Choice:
         if self.strength == FULL_STRENGTH:
             return super().choose(position)
-        position = given_position(position)
-        choices = _choices(position)
+        choices, line, position = _choices(position), _line(position), given_position(position)
         random = _random_at(position, self.seed)
         horizons = {move: self._horizon(random) for move in choices}
         thought_of = [move for move in choices if horizons[move] >= 0]
         if not thought_of:
             move = random.choice(choices)
             return Choice(move, None, (move,), 0, 0, 0.0, "random")
-        result = self._scores(position, len(choices), max(horizons.values()))
+        result = self._scores(position, len(choices), max(horizons.values()), line)
         seen = [
             step
             for step in result.iterations
@@ -405,13 +410,15 @@ class StrengthPlayer(EnginePlayer):
             steps += 1
         return steps
 
-    def _scores(self, position: Any, lines: int, horizon: int) -> SearchResult:
+    def _scores(
+        self, position: Any, lines: int, horizon: int, line: dict[str, Any]
+    ) -> SearchResult:
         """Score all moves, no deeper than the deepest horizon."""
         depth = self.limits["depth"]
         if depth:
             first = depth % PARITY + PARITY
             depth = min(depth, first + horizon * PARITY)
-        return self.search(position, depth=depth, lines=lines)
+        return self.search(position, depth=depth, lines=lines, **line)
 
     def _unit(self, scores: Sequence[float]) -> float:
         """Return the unit of scores: the game's ``UNIT``, or the spread of the estimates."""
@@ -437,6 +444,7 @@ class RemotePlayer:
         if not rest:
             raise CutnodeError(f"{quoted(text)}: a player needs a limit: depth, nodes or seconds")
         self.game = Game.of(class_of(game))
+        require_draws(class_of(game), "a player of another version")
         source, version = where.get("game", self.game.source), version_of(text)
         self.remote = Remote(source, rest, version, quoted(text))
         if ready:
@@ -447,8 +455,8 @@ class RemotePlayer:
         self.remote.ask(new_game=require_integer(seed, "a seed"))
 
     def choose(self, position: Any) -> Choice:
-        position = given_position(position)
         _choices(position)
+        position = given_position(position)
         found = self.remote.ask(choose=self.game.position_text(position))
         move = self.game.parse_move(position, found["move"])
         facts = found["depth"], found["nodes"], found["seconds"], found["reason"]
@@ -526,9 +534,24 @@ def make_player(
         raise CutnodeError(f"{quoted(text)}: {error}") from None
 
 
-def _choices(position: Any) -> list[int]:
+def seen(record: Record) -> Any:
+    """Return what a player sees of a game: its position, or a board if its moves depend on more."""
+    if not needs_line(record.position):
+        return record.position
+    board = Board(Game.of(record.position), record.position)
+    board.record = record
+    return board
+
+
+def _line(given: Any) -> dict[str, Any]:
+    """Return the history of a board as an option of searches, if its moves depend on it."""
+    depends = isinstance(given, Board) and needs_line(given.position)
+    return {"history": given.history} if depends else {}
+
+
+def _choices(given: Any) -> list[int]:
     """Return the moves to choose from; :class:`PositionError` if there are none."""
-    found = legal_moves(position)
+    found = given.legal_moves if _line(given) else legal_moves(given_position(given))
     if not found:
         raise PositionError("there is no move to choose: the game is over, or chance decides")
     return found

@@ -19,6 +19,7 @@ from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import CutnodeError, GameError, require_integer
 from cutnode.contract.messages import contract_violation, position_text
 from cutnode.contract.positions import coerce
+from cutnode.contract.repetition import require_draws
 from cutnode.contract.stop import MOVES, NODES, RUNNING
 from cutnode.contract.verbs import NO_MOVE, outcome, play, recurrence
 from cutnode.kernels.clock import Clock
@@ -110,6 +111,7 @@ class Prover(Unpickled):
                 f"this prover is for {game_name(self.cls)}, not {game_name(type(position))}"
             )
         require_moves(position)
+        require_draws(self.cls, "a search for a forced win")
         if not 1 <= require_integer(moves, "a number of moves") <= MOST_MOVES:
             raise CutnodeError(f"moves must be 1..{MOST_MOVES}, got {moves}")
         checked = Limits(**limits)

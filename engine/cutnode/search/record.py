@@ -264,7 +264,8 @@ def position_of_game(
             return record.position
         else:
             at = record.position
-            record.play(random.choice(legal_moves(at)) if choose is None else choose(at))
+            legal = record.legal_moves()
+            record.play(random.choice(legal) if choose is None else choose(at))
             plies -= 1
     return None
 

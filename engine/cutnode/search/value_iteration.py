@@ -35,6 +35,7 @@ from cutnode.contract.dispatch import defines, game_constant, game_name, is_plai
 from cutnode.contract.errors import CutnodeError, GameError, require_integer
 from cutnode.contract.messages import position_text
 from cutnode.contract.positions import coerce, unpack, words_each
+from cutnode.contract.repetition import require_draws
 from cutnode.contract.stop import RUNNING
 from cutnode.contract.text import quoted
 from cutnode.contract.verbs import chance, chance_outcome, outcome, play
@@ -93,6 +94,7 @@ def iterate(
     cls: Any = type(position)
     if defines(cls, "drawn"):
         raise GameError(f"{game_name(cls)} has draws by rule, which value iteration cannot handle")
+    require_draws(cls, "value iteration")
     if defines(cls, "reversible"):
         raise GameError(
             f"{game_name(cls)} has chance and reversible, which makes repetitions draws, so values "

@@ -34,6 +34,7 @@ from cutnode.contract.errors import (
 from cutnode.contract.loading import Game, load_game
 from cutnode.contract.messages import move_text, position_text
 from cutnode.contract.positions import coerce
+from cutnode.contract.repetition import require_draws
 from cutnode.contract.verbs import drawn, moves_again, outcome, play
 from cutnode.kernels.clock import Clock
 from cutnode.runtime.running import Limits, ThreadTask, run
@@ -263,6 +264,7 @@ def write_proof(
     claimed = at_least if at_least is not None else at_most
     least = require_integer(claimed, "a value") * (1 if mover else -1)
     require_value(position, claimed)
+    require_draws(type(position), "a written proof")
     if least > 0 and recurs(position):
         raise GameError(
             f"{game_name(type(position))} has cycles, so no strategy for a win can be written; "

@@ -13,6 +13,7 @@ from cutnode.contract.dispatch import defines, game_name, is_plain
 from cutnode.contract.errors import CutnodeError, GameError
 from cutnode.contract.messages import position_text
 from cutnode.contract.positions import coerce
+from cutnode.contract.repetition import require_draws
 from cutnode.tablebases.builder import LayerBuilder
 from cutnode.tablebases.files import Folder
 from cutnode.tablebases.layer_tables import CHANCES, LayerTable, kind_of
@@ -99,6 +100,7 @@ def build_tablebase(
     :class:`CutnodeError` if there is too little room, the folder has another tablebase, or
     another process writes there; :class:`GameError` if the game breaks the contract.
     """
+    require_draws(type(root), "a tablebase")
     settings = settings or Settings()
     place = Folder(folder)
     with place.writing():

@@ -17,6 +17,7 @@ from cutnode.contract.errors import CutnodeError, PositionError, require_path
 from cutnode.contract.messages import description, move_text, position_text
 from cutnode.contract.notebook import lines_html
 from cutnode.contract.positions import coerce, words_each
+from cutnode.contract.repetition import require_draws
 from cutnode.contract.text import quoted
 from cutnode.contract.verbs import chance, chance_outcome, moves_again, outcome, play
 from cutnode.kernels.probing import (
@@ -136,6 +137,7 @@ class Tablebase:
 
     def require(self, cls: Any) -> None:
         """Raise :class:`CutnodeError` if the tablebase is not about positions of a class."""
+        require_draws(cls, "a tablebase")
         if cls is not self.cls:
             given = game_name(cls) if defines(cls, "moves") else cls.__name__
             raise CutnodeError(f"{self.name} is about {game_name(self.cls)}, not {given}")
