@@ -1,81 +1,62 @@
 """Tests of what a repetition means: a draw, a win, a loss, or no legal move."""
 
+from types import SimpleNamespace
+
 import pytest
 from toys.walk import walk
 
-from cutnode import Board, PositionError, Searcher, load_game, minimax, solve
-from cutnode.contract.repetition import RULES
+from cutnode import Board, GameError, PositionError, Searcher, load_game, minimax, solve
+from cutnode.contract.repetition import RULES, repetition_rule
+from cutnode.search.line_proofs import LineProof
+from cutnode.search.monte_carlo import MonteCarlo
 
-RING = "toys.walk:{}"
-
-
-def ring(rule, labels=0x76543210):
-    """Return a board: a cycle of three nodes, where node 2 also leads to a won end, node 3."""
-    edges = 1 << 1 | (1 << 2) << 8 | (1 << 0 | 1 << 3) << 16
-    position = walk(rule)(0, edges, labels, 4 << 12)
-    return Board(load_game(RING.format(rule)), position)
+GAME = "toys.walk:{}"
+MOST = 2
 
 
-@pytest.mark.parametrize(
-    ("rule", "legal", "value"),
-    [("draw", [0, 3], 0), ("illegal", [3], None), ("loss", [0, 3], -2), ("win", [0, 3], 2)],
-)
-def test_boards_know_what_a_repetition_is(rule, legal, value):
-    board = ring(rule)
-    board.push(1)
-    board.push(2)
-    assert board.legal_moves == legal
-    if rule == "illegal":
-        with pytest.raises(PositionError, match="brings an earlier position back"):
-            board.push(0)
-        board.push(3)
-        assert board.outcome() == 2
-        return
-    board.push(0)
-    assert board.is_game_over() and board.record.ending() == "repetition"
-    assert board.outcome() == -value  # for the other player, who is to move now
-    assert board.copy() == board
-    board.pop()
-    assert not board.is_game_over()
+def naive(graph, rule):
+    """Return the value of a graph by the rule alone, over whole lines of play."""
+    after = [[n for n in range(8) if graph.edges >> 8 * at + n & 1] for at in range(8)]
+    labels = [graph.labels >> 4 * at & 15 for at in range(8)]
+
+    def word(at, second):
+        return labels[at], second and graph.counts
+
+    def value(at, second, words):
+        if not after[at]:
+            return (graph.values >> 4 * at & 15) - 2
+        found = []
+        same = bool(graph.again >> at & 1)
+        for node in after[at]:
+            mover = second if same else not second
+            now = word(node, mover)
+            stays = rule != "draw" and now == words[-1]
+            if not after[node] or stays or now not in words:
+                below = value(node, mover, [*words, now])
+                found.append(below if same else -below)
+            elif rule != "illegal":
+                found.append({"draw": 0, "loss": -MOST, "win": MOST}[rule])
+        return max(found, default=-MOST)
+
+    return value(graph.at, graph.second, [word(graph.at, graph.second)])
 
 
-def naive(walk, rule, line):
-    """Return a value by the rule alone, over whole lines of play; *line* has the nodes so far."""
-    after = [[n for n in range(8) if walk.edges >> 8 * at + n & 1] for at in range(8)]
-    labels = [walk.labels >> 4 * at & 15 for at in range(8)]
-    most = 2
-
-    def value(line):
-        if not after[line[-1]]:
-            return (walk.values >> 4 * line[-1] & 15) - 2
-        words, found = [labels[at] for at in line], []
-        for node in after[line[-1]]:
-            word = labels[node]
-            stays = rule != "draw" and word == words[-1]
-            if after[node] and word in words and not stays:
-                if rule != "illegal":
-                    found.append({"draw": 0, "loss": -most, "win": most}[rule])
-            else:
-                found.append(-value([*line, node]))
-        return max(found, default=-most)
-
-    return value(line)
-
-
-def checked(game, rule, seeds):
-    """Compare solvers with the naive search on random graphs; return how many differ by rule."""
-    wrong = []
-    searcher = Searcher(game, exact=True, table=1)
+def graphs(game, rule, seeds):
+    """Yield random graphs and their values."""
     for seed in seeds:
         position = game.module.random_walk(seed, rule)
-        if not position.edges & 0xFF:
-            continue
-        value = naive(position, rule, [0])
+        yield position, naive(position, rule)
+
+
+def wrong_values(game, rule, seeds):
+    """Return what solvers find on random graphs, where it is not the value."""
+    wrong, searcher = [], Searcher(game, exact=True, table=1)
+    for seed, (position, value) in zip(seeds, graphs(game, rule, seeds), strict=True):
         found = {
             "alphabeta": solve(position).value,
             "pn": solve(position, engine="pn").value,
             "search": searcher.search(position, depth=30).value,
-            "minimax": minimax(position, depth=30).value,
+            "minimax": minimax(position).value,
         }
         wrong += [(seed, name, value, got) for name, got in found.items() if got != value]
     return wrong
@@ -83,4 +64,24 @@ def checked(game, rule, seeds):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_plain_searches_follow_the_rule(rule):
-    assert checked(load_game(RING.format(rule), plain=True), rule, range(10)) == []
+    assert wrong_values(load_game(GAME.format(rule), plain=True), rule, range(60)) == []
+
+
+def test_compiled_searches_follow_the_rule():
+    assert wrong_values(load_game(GAME.format("illegal")), "illegal", range(150)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", RULES)
+def test_all_searches_follow_the_rule(rule):
+    assert wrong_values(load_game(GAME.format(rule)), rule, range(2500)) == []
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_tree_searches_prove_by_the_rule(rule):
+    game, proven = load_game(GAME.format(rule), plain=True), 0
+    for position, value in graphs(game, rule, range(40)):
+        found = MonteCarlo(game, memory=4 << 20).search(position, playouts=3000, seed=1)
+        assert not found.proven or found.value == value, position
+        proven += found.proven
+    assert proven >= 30

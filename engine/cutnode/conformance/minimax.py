@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,7 +95,7 @@ class Minimax:
         """Return the value of a move for the player who makes it."""
         child = play(position, move)
         line = (*line, recurrence(position)) if reversible(position, child) else ()
-        if line and not outcome(child)[0] and _repeats(child, line):
+        if not outcome(child)[0] and repeats(child, line):
             self.nodes_left -= 1
             return float(score_by_rule(value_of_repetition(position), ply + 1, self))
         is_free = is_free_move(position, move, child, actions, True)
@@ -107,8 +108,10 @@ class Minimax:
         return value if same_after_chance(position, child) else -value
 
 
-def _repeats(position: Any, line: tuple[int, ...]) -> bool:
+def repeats(position: Any, line: Sequence[int]) -> bool:
     """Return whether a position repeats one of the *line* that leads to it."""
+    if not line:
+        return False
     word = recurrence(position)
     return word in line and not (needs_line(position) and word == line[-1])
 

@@ -20,6 +20,7 @@ from cutnode.contract.guarding import attributes_of, is_scalar
 from cutnode.contract.messages import no_number
 from cutnode.contract.notation import board_of, contents_of, fields_text
 from cutnode.contract.positions import coerce, fitted
+from cutnode.contract.repetition import repetition_rule
 from cutnode.contract.verbs import (
     NO_MOVE,
     drawn,
@@ -214,15 +215,18 @@ def _recurs(position: Any, other: Any) -> bool:
 
 @RULES.about("recurrence")
 def positions_recur_with_their_moves(position: Any, sample: Sample) -> Iterator[str]:
-    if not defines(type(position), "reversible"):
+    cls = type(position)
+    if not defines(cls, "reversible"):
         return
+    draws = repetition_rule(cls) == "draw"
     for met in (position, *children(position)):
         word = recurrence(met)
         yield from word_complaints(word)
         if recurrence(coerce(met)) != word:
             yield "an equal position has another word"
         other = sample.recurrences.setdefault(int(word), met)
-        if outcome(other) != outcome(met) or legal_moves(other) != legal_moves(met):
+        differ = draws and legal_moves(other) != legal_moves(met)
+        if differ or (draws and outcome(other) != outcome(met)):
             yield f"{other!r} has the same word {word}, but other moves or another outcome"
 
 

@@ -20,6 +20,7 @@ from cutnode.conformance.minimax import (
     UnaffordableError,
     chance_outcomes,
     children,
+    repeats,
 )
 from cutnode.contract.derived import legal_moves, same_after_chance, wrong_answers
 from cutnode.contract.dispatch import defines, game_constant
@@ -226,7 +227,7 @@ class Sample:
         cls, met = type(position), {position}
         most = game_constant(cls, "MAX_PLIES", 512)
         recurring: list[int] = []
-        while not is_over(position) and not (recurring and recurrence(position) in recurring):
+        while not is_over(position) and not repeats(position, recurring):
             if len(line.positions) > most:
                 if not self.path_dependent:
                     self.find("MAX_PLIES", line.positions[0], too_long(cls))

@@ -16,7 +16,8 @@ from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import VERBS, defines
 from cutnode.contract.guarding import attributes_of
 from cutnode.contract.notation import FOR_PEOPLE, board_of, contents_of
-from cutnode.contract.verbs import canonical, play, reversible
+from cutnode.contract.repetition import repetition_rule
+from cutnode.contract.verbs import canonical, play, recurrence, reversible
 from cutnode.search.record import is_over
 
 CONSTANTS = (
@@ -51,7 +52,7 @@ def suspicions(sample: Sample) -> list[Finding]:
         *(list(_turns(sample, type(position))) or _players(sample, type(position))),
         *(list(_swaps(sample, position)) or _owners(sample, type(position))),
         *_symmetries(sample, type(position)),
-        *_repetition(type(position)),
+        *_repetition(sample, type(position)),
         *_counters(sample, type(position)),
     ]
 
@@ -263,7 +264,9 @@ def _counters(sample: Sample, cls: type) -> Iterator[Finding]:
             )
 
 
-def _repetition(cls: type) -> Iterator[Finding]:
+def _repetition(sample: Sample, cls: type) -> Iterator[Finding]:
+    if repetition_rule(cls) != "draw":
+        yield from _forgotten(sample)
     if defines(cls, "chance") and defines(cls, "reversible"):
         yield Finding(
             "reversible",
@@ -271,3 +274,18 @@ def _repetition(cls: type) -> Iterator[Finding]:
             "with it no game of chance can be solved, as it makes repetitions draws: remove it, "
             "so that play may repeat positions",
         )
+
+
+def _forgotten(sample: Sample) -> Iterator[Finding]:
+    """Warn of positions that count as a repetition although the same player has other moves."""
+    player, known = sample.game.notation.player, dict[Any, Any]()
+    for position in sample.choices():
+        other = known.setdefault((recurrence(position), player(position)), position)
+        if legal_moves(other) != legal_moves(position):
+            yield Finding(
+                "recurrence",
+                sample.text(position),
+                f"the same player has other moves in {sample.text(other)!r}, which counts as a "
+                f"repetition of it: put all that decides the moves into the word",
+            )
+            return

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from cutnode.contract.dispatch import is_plain
 from cutnode.contract.errors import ContractError, CutnodeError, GameError
 from cutnode.contract.loading import Game
+from cutnode.contract.repetition import require_draws
 from cutnode.export.assembly import Processor
 from cutnode.export.targets import WEB, Linker, Target, processor_of, target_of
 from cutnode.export.web import write_web_files
@@ -60,6 +61,7 @@ def export(
         raise GameError(
             f"{game.name} is written in plain Python: to export it, put @compiled before its rules"
         )
+    require_draws(type(game.start()), "an exported engine")
     chosen = [target_of(each) for each in targets]
     linkers = {target.name: Linker.of(target) for target in chosen}
     name = name_of(game) if name is None else name

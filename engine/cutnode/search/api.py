@@ -32,6 +32,7 @@ from cutnode.contract.errors import (
 from cutnode.contract.messages import contract_violation
 from cutnode.contract.native import records
 from cutnode.contract.positions import class_of_all, coerce
+from cutnode.contract.repetition import require_draws
 from cutnode.contract.stop import CALLED, MOVES, PLIES, counts_turns
 from cutnode.contract.verbs import INFINITE, chance, chance_outcome, outcome, play
 from cutnode.kernels.clock import Clock
@@ -42,7 +43,7 @@ from cutnode.kernels.solver import result_dtype
 from cutnode.runtime.options import check
 from cutnode.runtime.running import KernelCall, Limits, run, watch
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
-from cutnode.search.board import class_of, given_history, given_position
+from cutnode.search.board import Board, class_of, given_history, given_position
 from cutnode.search.canonical_values import ValueTable
 from cutnode.search.game_solver import GameSolver
 from cutnode.search.loops import has_loops
@@ -155,6 +156,8 @@ def _solver(
     kind: str, position: Any, text: str | None, options: Mapping[str, Any]
 ) -> Iterator[tuple[GameSolver, Any, ProofOptions, Result | None]]:
     """Yield a solver for one call, its position, its checked options, and a first answer if any."""
+    if isinstance(position, Board) and position.history:
+        require_draws(type(position.position), f"{kind}() of a board with a history")
     position = given_position(position, text)
     own = AnalyseKeywords.__optional_keys__ - ProofKeywords.__optional_keys__
     asked = {name: value for name, value in options.items() if name not in own}
