@@ -1,14 +1,32 @@
 """Tests of what a repetition means: a draw, a win, a loss, or no legal move."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 from toys.walk import walk
 
-from cutnode import Board, GameError, PositionError, Searcher, load_game, minimax, solve
+from cutnode import (
+    Board,
+    GameError,
+    PositionError,
+    Searcher,
+    analyse,
+    iterate,
+    load_game,
+    make_player,
+    minimax,
+    prove_win,
+    solve,
+    write_proof,
+)
+from cutnode import search as board_search
 from cutnode.contract.repetition import RULES, repetition_rule
+from cutnode.export.packages import export
+from cutnode.playing.matches import play_game
 from cutnode.search.line_proofs import LineProof
 from cutnode.search.monte_carlo import MonteCarlo
+from cutnode.tablebases.building import build_tablebase
 
 GAME = "toys.walk:{}"
 MOST = 2
@@ -48,6 +66,12 @@ def graphs(game, rule, seeds):
         yield position, naive(position, rule)
 
 
+def selective_value(game, position, value):
+    """Return what a selective search proves, or the known *value* if it proves nothing."""
+    found = Searcher(game, table=1).search(position, depth=12)
+    return found.value if found.proven else value
+
+
 def wrong_values(game, rule, seeds):
     """Return what solvers find on random graphs, where it is not the value."""
     wrong, searcher = [], Searcher(game, exact=True, table=1)
@@ -57,6 +81,7 @@ def wrong_values(game, rule, seeds):
             "pn": solve(position, engine="pn").value,
             "search": searcher.search(position, depth=30).value,
             "minimax": minimax(position).value,
+            "selective": selective_value(game, position, value),
         }
         wrong += [(seed, name, value, got) for name, got in found.items() if got != value]
     return wrong
@@ -85,3 +110,146 @@ def test_tree_searches_prove_by_the_rule(rule):
         assert not found.proven or found.value == value, position
         proven += found.proven
     assert proven >= 30
+
+
+def ring(rule, labels=0x76543210):
+    """Return a board: a cycle of three nodes, where node 2 also leads to a won end, node 3."""
+    edges = 1 << 1 | (1 << 2) << 8 | (1 << 0 | 1 << 3) << 16
+    position = walk(rule)(0, False, edges, labels, 4 << 12, 0, False)
+    return Board(load_game(GAME.format(rule)), position)
+
+
+@pytest.mark.parametrize(
+    ("rule", "legal", "value"),
+    [("draw", [0, 3], 0), ("illegal", [3], None), ("loss", [0, 3], -2), ("win", [0, 3], 2)],
+)
+def test_boards_know_what_a_repetition_is(rule, legal, value):
+    board = ring(rule)
+    board.push(1)
+    board.push(2)
+    assert board.legal_moves == legal
+    if rule == "illegal":
+        with pytest.raises(PositionError, match="'0' brings an earlier position back"):
+            board.push(0)
+        board.push(3)
+        assert board.outcome() == 2
+        return
+    board.push(0)
+    assert board.is_game_over() and board.record.ending() == "repetition"
+    assert board.outcome() == -value  # for the other player, who is to move now
+    assert board.copy() == board
+    board.pop()
+    assert not board.is_game_over()
+
+
+def test_a_player_without_a_legal_move_loses():
+    board = ring("illegal", labels=0x0210)  # node 3 has no edges: it ends the game all the same
+    edges = int(board.position.edges) & ~(1 << 19)
+    board = Board(board.game, board.position._replace(edges=edges))
+    for move in (1, 2):
+        board.push(move)
+    assert board.is_game_over() and board.record.ending() == "repetition"
+    assert board.legal_moves == [] and board.outcome() == -2
+    with pytest.raises(PositionError, match="the game is over"):
+        board.push(0)
+
+
+def test_a_move_that_stays_at_its_place_repeats_nothing():
+    board = ring("illegal", labels=0x3110)
+    for move in (1, 2, 3):
+        assert move in board.legal_moves
+        board.push(move)
+    assert board.record.ending() == "rules"
+
+
+def test_searches_know_the_history_of_a_board():
+    edges = 1 << 1 | (1 << 2) << 8 | (1 << 0 | 1 << 3) << 16
+    start = walk("illegal")(0, False, edges, 0x76543210, 0, 0, False)  # node 3 loses for its mover
+    game = load_game(GAME.format("illegal"))
+    board = Board(game, start._replace(values=4 << 12))  # and now it wins for him
+    for move in (1, 2):
+        board.push(move)
+    for engine in ("alphabeta", "mcts"):
+        limits = {"depth": 5} if engine == "alphabeta" else {"playouts": 100}
+        found = board_search(board, engine=engine, **limits)
+        assert (found.best_move, found.value) == (3, -2)
+    with pytest.raises(PositionError, match="moves must be legal moves, at least one, got 0"):
+        board_search(board, depth=2, moves=[0])
+    with pytest.raises(GameError, match="solve\\(\\) of a board with a history cannot handle"):
+        solve(board)
+
+
+@pytest.mark.parametrize("rule", ["illegal", "loss", "win"])
+def test_matches_end_by_the_rule(rule):
+    game = load_game(GAME.format(rule), plain=True)
+    players = [make_player(game, text) for text in ("random", "depth=6")]
+    endings = Counter()
+    for seed in range(20):
+        record = play_game(players, game.module.random_walk(seed, rule), seed=seed)
+        endings[record.ending()] += 1
+    assert set(endings) <= {"rules", "repetition"} and endings["repetition"] > 0
+
+
+@pytest.mark.parametrize(
+    ("constants", "message"),
+    [
+        ({"REPETITION": "superko"}, 'must be "draw", "illegal", "loss" or "win", got \'superko\''),
+        ({"REPETITION": 1}, 'must be "draw", "illegal", "loss" or "win", got 1'),
+        ({"REPETITION": "loss", "REPETITIONS": 3}, '"loss", so REPETITIONS must be 2, got 3'),
+        ({"REPETITION": "win", "reversible": None}, "needs reversible\\(position, child\\)"),
+        ({"REPETITION": "illegal", "chance": lambda position: 0}, "in a game of chance"),
+    ],
+)
+def test_wrong_constants_are_refused(monkeypatch, constants, message):
+    game = load_game("toys.duel", plain=True)
+    for name, value in constants.items():
+        monkeypatch.setattr(game.module, name, value, raising=False)
+    with pytest.raises(GameError, match=message):
+        repetition_rule(type(game.start()))
+
+
+def test_functions_that_need_values_of_positions_refuse(tmp_path):
+    game = load_game(GAME.format("loss"))
+    start, of_line = game.start(), 'is "loss", so a value is no property of a position'
+    for refuse in (
+        lambda: build_tablebase(start, tmp_path),
+        lambda: iterate(start),
+        lambda: prove_win(start, 3),
+        lambda: write_proof(start, at_least=-2),
+        lambda: export(game, tmp_path),
+    ):
+        with pytest.raises(GameError, match=of_line):
+            refuse()
+    with pytest.raises(GameError, match="use engine=alphabeta"):
+        analyse(start, engine="pn")
+
+
+def test_analyses_know_the_position_they_begin_with():
+    board = ring("illegal")
+    assert analyse(board.position).scores == {1: solve(board.position).value}
+
+
+def test_strategies_are_refused_where_they_repeat_a_word():
+    chain = SimpleNamespace(edges=1 << 1 | (1 << 2) << 8 | (1 << 3) << 16 | (1 << 4) << 24)
+    for rule, labels, holds in (
+        ("illegal", 0x43210, True),
+        ("illegal", 0x40210, False),  # the player comes back to node 0 as node 3
+        ("loss", 0x40210, False),
+        ("win", 0x40210, True),
+        ("win", 0x43010, False),  # the opponent comes back to node 0 as node 2
+    ):
+        start = walk(rule)(0, False, chain.edges, labels, 4 << 16, 0, False)
+        proof = LineProof(2, lambda position, mine: True)
+        assert proof.holds((start, True)) is holds, (rule, hex(labels))
+
+
+@pytest.mark.parametrize("rule", ["illegal", "loss", "win"])
+def test_strategies_hold_whatever_the_table_says(rule):
+    game, found = load_game(GAME.format(rule), plain=True), 0
+    for position, value in graphs(game, rule, range(200)):
+        for least in range(-1, MOST + 1):
+            proof = LineProof(least, lambda position, mine: True)
+            holds = proof.holds((position, True))
+            found += holds
+            assert not holds or value >= least, position
+    assert found > 50

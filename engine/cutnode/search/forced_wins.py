@@ -57,7 +57,8 @@ class Prover(Unpickled):
     *game* is a game, a position or a position class; *table* is a :class:`Table` or its size
     in MiB.  Positions in the *tablebase* (or its folder) are looked up there, if it holds distances
     to the end of the game.  Raise :class:`GameError` for games in which players do not strictly
-    alternate: with chance, or with extra turns.  One thread at a time may use a prover.
+    alternate, with chance or extra turns, and for games in which a repetition is no draw.  One
+    thread at a time may use a prover.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Prover(Unpickled):
         tablebase: Tablebase | str | os.PathLike[str] | None = None,
     ):
         self.cls: Any = class_of(game)
+        require_draws(self.cls, "a search for a forced win")
         for verb, what in (("chance", "chance"), ("turn", "extra turns")):
             if defines(self.cls, verb):
                 raise GameError(
@@ -111,7 +113,6 @@ class Prover(Unpickled):
                 f"this prover is for {game_name(self.cls)}, not {game_name(type(position))}"
             )
         require_moves(position)
-        require_draws(self.cls, "a search for a forced win")
         if not 1 <= require_integer(moves, "a number of moves") <= MOST_MOVES:
             raise CutnodeError(f"moves must be 1..{MOST_MOVES}, got {moves}")
         checked = Limits(**limits)
@@ -330,7 +331,7 @@ def prove_win(
     is refuted, and the nodes so far.
     *tablebase* is as for :class:`Prover`.
 
-    Raise :class:`GameError` for games with chance or extra turns.
+    Raise :class:`GameError` for games with chance or extra turns, or if a repetition is no draw.
     """
     options["history"] = list(given_history(position, options.get("history", ())))
     position = given_position(position)
