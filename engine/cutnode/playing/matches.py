@@ -38,7 +38,7 @@ from cutnode.playing.elo import (
     mean_and_error,
     score_interval,
 )
-from cutnode.playing.players import Choice, Player, make_player, seen
+from cutnode.playing.players import Choice, Player, make_player
 from cutnode.runtime.processes import ProcessEndedError, Processes
 from cutnode.search.board import given_position
 from cutnode.search.record import Record, is_over, position_of_game, wins_at_once
@@ -206,7 +206,7 @@ def play_game(
         if record.is_chance():
             record.draw()
             continue
-        choice = players[record.side].choose(seen(record))
+        choice = players[record.side].choose(record.position, **record.line())
         if choice.reason == "interrupted":
             raise KeyboardInterrupt
         if until is not None and until(record, choice):

@@ -26,7 +26,7 @@ from cutnode.contract.text import nearest, quoted
 from cutnode.contract.verbs import chance, chance_outcome, outcome
 from cutnode.kernels.scores import is_decisive, win_distance
 from cutnode.playing.configurations import loads_code
-from cutnode.playing.players import AutoPlayer, Choice, EnginePlayer, Player, make_player, seen
+from cutnode.playing.players import AutoPlayer, Choice, EnginePlayer, Player, make_player
 from cutnode.playing.records import read_record, record_suffix, write_record
 from cutnode.search.api import solve
 from cutnode.search.record import Record
@@ -160,7 +160,7 @@ class Session:
     def _engine_moves(self, view: View) -> Choice:
         position, who = self.record.position, self._who(self.record.side)
         with view.thinking():
-            choice = self._player(self._mover()).choose(seen(self.record))
+            choice = self._player(self._mover()).choose(position, **self.record.line())
         text = f"{who} plays {self.game.notation.move_text(position, choice.move)}"
         if self.thoughts and choice.value is not None:
             value, line = _signed(choice.value), self._line(choice.pv)
@@ -287,8 +287,7 @@ class Session:
             raise PositionError("the game is over")
         adviser = self._player(self._adviser)
         assert isinstance(adviser, EnginePlayer)
-        line = {"history": self.record.positions[:-1]} if self.record.rule != "draw" else {}
-        return adviser.search(self.record.position, lines=lines, **line)
+        return adviser.search(self.record.position, lines=lines, **self.record.line())
 
     def _certainty(self, score: float) -> str:
         """Return what a tablebase says of a move with this score for the mover."""

@@ -10,14 +10,13 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 from statistics import pstdev
 from typing import Any, Protocol, Unpack
 
 from cutnode.compiler.progress import shown_elsewhere
-from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from cutnode.contract.loading import Game
@@ -41,11 +40,11 @@ from cutnode.playing.first_moves import first_searcher
 from cutnode.playing.levels import FULL_STRENGTH, LEVELS, Level
 from cutnode.playing.remote import Remote
 from cutnode.runtime.options import check
-from cutnode.search.board import Board, class_of, given_position
+from cutnode.search.board import class_of, given_history, given_position
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.options import SearchOptions
 from cutnode.search.proving_searcher import ProvingSearcher
-from cutnode.search.record import Record
+from cutnode.search.record import allowed_moves
 from cutnode.search.results import Line, MonteCarloResult, SearchResult
 from cutnode.search.trials import AutoSearcher
 from cutnode.storage.evaluations import installed_weights
@@ -96,10 +95,11 @@ class Player(Protocol):
     def new_game(self, seed: int) -> None:
         """Begin a game; the same seed gives the same choices."""
 
-    def choose(self, position: Any) -> Choice:
+    def choose(self, position: Any, history: Iterable[Any] = ()) -> Choice:
         """Choose a legal move; :class:`PositionError` if no player is to move.
 
-        A match passes a :class:`Board` instead of a position if moves depend on its history.
+        *history* holds the positions before this one, oldest first; a match passes it only where
+        moves depend on it.
         """
 
 
@@ -112,8 +112,8 @@ class RandomPlayer:
     def new_game(self, seed: int) -> None:
         self.seed = require_integer(seed, "a seed")
 
-    def choose(self, position: Any) -> Choice:
-        choices, position = _choices(position), given_position(position)
+    def choose(self, position: Any, history: Iterable[Any] = ()) -> Choice:
+        position, choices, _ = _asked(position, history)
         move = _random_at(position, self.seed).choice(choices)
         return Choice(move, None, (move,), 0, 0, 0.0, "random")
 
@@ -177,9 +177,8 @@ class EnginePlayer:
         self.engine.clear()
         return self.engine.search(position, **limits)
 
-    def choose(self, position: Any) -> Choice:
-        _choices(position)
-        line, position = _line(position), given_position(position)
+    def choose(self, position: Any, history: Iterable[Any] = ()) -> Choice:
+        position, _, line = _asked(position, history)
         seed = _random_at(position, self.seed).getrandbits(32)
         result = self.search(position, seed=seed, **line)
         return _choice(result, result.lines[0], result.depth)
@@ -212,9 +211,8 @@ class TreePlayer:
     def new_game(self, seed: int) -> None:
         self.seed = require_integer(seed, "a seed")
 
-    def choose(self, position: Any) -> Choice:
-        _choices(position)
-        line, position = _line(position), given_position(position)
+    def choose(self, position: Any, history: Iterable[Any] = ()) -> Choice:
+        position, _, line = _asked(position, history)
         self.engine.clear()
         seed = _random_at(position, self.seed).getrandbits(32)
         result = self.engine.search(position, seed=seed, **line, **self.limits)
@@ -249,9 +247,8 @@ class AutoPlayer:
     def new_game(self, seed: int) -> None:
         self.seed = require_integer(seed, "a seed")
 
-    def choose(self, position: Any) -> Choice:
-        _choices(position)
-        line, position = _line(position), given_position(position)
+    def choose(self, position: Any, history: Iterable[Any] = ()) -> Choice:
+        position, _, line = _asked(position, history)
         seed = _random_at(position, self.seed).getrandbits(32)
         self.engine.prepare()
         trial = SearchOptions(seconds=self.limits["seconds"] * TRIAL_MOVES, seed=seed, **line)
@@ -369,10 +366,10 @@ class StrengthPlayer(EnginePlayer):
             options["techniques"] = full_width(class_of(game))
         super().__init__(game, **options)
 
-    def choose(self, position: Any) -> Choice:
+    def choose(self, position: Any, history: Iterable[Any] = ()) -> Choice:
         if self.strength == FULL_STRENGTH:
-            return super().choose(position)
-        choices, line, position = _choices(position), _line(position), given_position(position)
+            return super().choose(position, history)
+        position, choices, line = _asked(position, history)
         random = _random_at(position, self.seed)
         horizons = {move: self._horizon(random) for move in choices}
         thought_of = [move for move in choices if horizons[move] >= 0]
@@ -454,9 +451,8 @@ class RemotePlayer:
     def new_game(self, seed: int) -> None:
         self.remote.ask(new_game=require_integer(seed, "a seed"))
 
-    def choose(self, position: Any) -> Choice:
-        _choices(position)
-        position = given_position(position)
+    def choose(self, position: Any, history: Iterable[Any] = ()) -> Choice:
+        position, _, _ = _asked(position, history)
         found = self.remote.ask(choose=self.game.position_text(position))
         move = self.game.parse_move(position, found["move"])
         facts = found["depth"], found["nodes"], found["seconds"], found["reason"]
@@ -534,27 +530,18 @@ def make_player(
         raise CutnodeError(f"{quoted(text)}: {error}") from None
 
 
-def seen(record: Record) -> Any:
-    """Return what a player sees of a game: its position, or a board if its moves depend on more."""
-    if not needs_line(record.position):
-        return record.position
-    board = Board(Game.of(record.position), record.position)
-    board.record = record
-    return board
+def _asked(given: Any, history: Iterable[Any]) -> tuple[Any, list[int], dict[str, Any]]:
+    """Return the position of a choice, its moves, and its history as an option of searches.
 
-
-def _line(given: Any) -> dict[str, Any]:
-    """Return the history of a board as an option of searches, if its moves depend on it."""
-    depends = isinstance(given, Board) and needs_line(given.position)
-    return {"history": given.history} if depends else {}
-
-
-def _choices(given: Any) -> list[int]:
-    """Return the moves to choose from; :class:`PositionError` if there are none."""
-    found = given.legal_moves if _line(given) else legal_moves(given_position(given))
+    The history is left out where no move depends on it.  :class:`PositionError` if there is no
+    move.
+    """
+    position = given_position(given)
+    before = [*given_history(given, history)] if needs_line(position) else []
+    found = allowed_moves(position, before)
     if not found:
         raise PositionError("there is no move to choose: the game is over, or chance decides")
-    return found
+    return position, found, {"history": before} if before else {}
 
 
 def _choice(result: SearchResult | MonteCarloResult, line: Line, depth: int) -> Choice:

@@ -95,6 +95,10 @@ class Record:
         """Return the legal moves; none if the game is over or chance decides."""
         return [] if self.ending() else [*self._allowed()]
 
+    def line(self) -> dict[str, Any]:
+        """Return the earlier positions as an option of searches, if moves depend on them."""
+        return {} if self.rule == "draw" else {"history": self.positions[:-1]}
+
     def is_chance(self) -> bool:
         """Return whether chance decides the next step."""
         return not self.ending() and chance(self.position) > 0
