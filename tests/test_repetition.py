@@ -26,6 +26,8 @@ from cutnode.export.packages import export
 from cutnode.playing.matches import play_game
 from cutnode.search.line_proofs import LineProof
 from cutnode.search.monte_carlo import MonteCarlo
+from cutnode.service.games import GameRegistry
+from cutnode.service.views import view
 from cutnode.tablebases.building import build_tablebase
 
 GAME = "toys.walk:{}"
@@ -253,3 +255,18 @@ def test_strategies_hold_whatever_the_table_says(rule):
             found += holds
             assert not holds or value >= least, position
     assert found > 50
+
+
+def test_the_service_tells_pages_what_a_repetition_is():
+    board = ring("illegal")
+    registry = GameRegistry((GAME.format("illegal"), GAME.format("loss")), only=True)
+    games = [registry.view(name) for name in registry.names()]
+    assert [(each.repetition, each.repetitions) for each in games] == [("illegal", 2), ("loss", 2)]
+    for move in (1, 2):
+        board.push(move)
+    words = [move.recurrence for move in view(GAME, board.position, []).moves]
+    assert words == ["0", None]  # node 3 ends the game, so it repeats nothing
+    assert view(GAME, ring("loss").position, []).moves[0].recurrence is None
+    for level in ("easy", "expert"):
+        player = make_player(board.game, f"level={level}")
+        assert player.choose(board.position, board.history).move == 3

@@ -12,6 +12,7 @@ from cutnode.contract.dispatch import defines, game_constant, game_name, value_l
 from cutnode.contract.errors import CutnodeError, GameError, PositionError
 from cutnode.contract.loading import Game, load_game
 from cutnode.contract.messages import position_text
+from cutnode.contract.repetition import repetition_rule
 from cutnode.contract.text import quoted
 from cutnode.contract.variants import variants_of
 from cutnode.kernels.evaluation import evaluation_names
@@ -116,6 +117,7 @@ class GameRegistry:
             limit=int(value_limit(cls)),
             unit=unit or None,
             repetitions=game_constant(cls, "REPETITIONS", 2) if recurs(start) else None,
+            repetition=repetition_rule(cls),
             evaluations=sorted({OWN_NAME, *evaluation_names(cls), *styles}),
             record_suffix=getattr(game.module, "RECORD_SUFFIX", ""),
         )

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from cutnode.contract.choices import RECORDED_SEARCHES
+from cutnode.contract.repetition import RULES
 from cutnode.kernels.parameters import MOST_DEPTH
 from cutnode.playing.levels import LEVELS
 from cutnode.runtime.options import OPTIONS, PROOF_OPTIONS, TREE_OPTIONS, Option
@@ -266,6 +267,7 @@ class LevelRequest(LevelFields):  # type: ignore[misc]
     model_config = ConfigDict(json_schema_extra={"examples": [{"position": "44", "level": "hard"}]})
 
     level: Literal[tuple(LEVELS)] = Field("medium", description="Level of play, weakest first.")  # type: ignore[valid-type]
+    history: History = Field([])
 
 
 class SetupRequest(Request):
@@ -581,6 +583,10 @@ class MoveView(BaseModel):
     changes: list[tuple[int, int]] = Field(
         description="Cells that it changes, each with its new content."
     )
+    recurrence: str | None = Field(
+        description="Key of the position after it, if the move is illegal should an earlier "
+        "position of the game have that key, too."
+    )
 
 
 class OutcomeView(BaseModel):
@@ -709,7 +715,10 @@ class GameView(BaseModel):
         description="Evaluation of an advantage that matters, such as a pawn."
     )
     repetitions: Count | None = Field(
-        description="Occurrences of a position that make a draw; null if positions cannot recur."
+        description="Occurrences of a position that end the game; null if positions cannot recur."
+    )
+    repetition: Literal[RULES] = Field(  # type: ignore[valid-type]
+        description="Value of a repetition for the player who makes it."
     )
     evaluations: list[str] = Field(description="Names of evaluations to choose from.")
     record_suffix: str = Field(

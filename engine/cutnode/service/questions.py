@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -138,13 +138,18 @@ class LevelEngine:
         self.usual = self.player.limits
 
     def choose(
-        self, position: Any, stop: threading.Event, seed: int = 0, **limits: float | None
+        self,
+        position: Any,
+        stop: threading.Event,
+        seed: int = 0,
+        history: Sequence[Any] = (),
+        **limits: float | None,
     ) -> Choice:
         """Choose a move within the limits of the level, or *limits* where they are lower."""
         lower = {name: least(usual, limits.get(name)) for name, usual in self.usual.items()}
         self.player.limits = lower | {"stop": stop}
         self.player.new_game(seed)
-        return self.player.choose(position)
+        return self.player.choose(position, history)
 
     def new_game(self) -> None:
         """Do nothing: each choice begins with an empty table."""
@@ -449,6 +454,7 @@ def read_question(
     elif kind == "move":
         own["level"], table = asked.level, min(table, TABLE_MEGABYTES)
         options["seed"] = asked.seed
+        options["history"] = _history(game, asked.history)
         _refuse_without_moves(position)
     else:
         _refuse_unsolvable(cls)

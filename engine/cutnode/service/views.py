@@ -19,6 +19,7 @@ from cutnode.contract.messages import (
 )
 from cutnode.contract.notation import board_of, contents_of, notation_of
 from cutnode.contract.notes import notes_to
+from cutnode.contract.repetition import bans_repetition
 from cutnode.contract.text import quoted
 from cutnode.contract.verbs import (
     chance,
@@ -28,6 +29,7 @@ from cutnode.contract.verbs import (
     outcome,
     play,
     recurrence,
+    reversible,
 )
 from cutnode.playing.board_layout import board_layout
 from cutnode.playing.records import step_of
@@ -193,7 +195,15 @@ def _move(position: Any, cells: list[int], move: int) -> MoveView:
             for cell, (before, after) in enumerate(zip(cells, contents_of(child), strict=True))
             if before != after
         ],
+        recurrence=_banned_word(position, child),
     )
+
+
+def _banned_word(position: Any, child: Any) -> str | None:
+    """Return the key of the position after a move, if the move may be an illegal repetition."""
+    if not (bans_repetition(position) and reversible(position, child)) or outcome(child)[0]:
+        return None
+    return f"{int(recurrence(child)):x}"
 
 
 def _outcome(position: Any, event: int) -> OutcomeView:

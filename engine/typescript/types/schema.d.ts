@@ -830,9 +830,15 @@ export interface components {
             unit: number | null;
             /**
              * Repetitions
-             * @description Occurrences of a position that make a draw; null if positions cannot recur.
+             * @description Occurrences of a position that end the game; null if positions cannot recur.
              */
             repetitions: number | null;
+            /**
+             * Repetition
+             * @description Value of a repetition for the player who makes it.
+             * @enum {string}
+             */
+            repetition: "draw" | "illegal" | "loss" | "win";
             /**
              * Evaluations
              * @description Names of evaluations to choose from.
@@ -946,6 +952,12 @@ export interface components {
              * @enum {string}
              */
             level?: "easy" | "medium" | "hard" | "expert";
+            /**
+             * History
+             * @description Earlier positions of the game, oldest first.
+             * @default []
+             */
+            history?: string[];
         };
         /**
          * LimitsView
@@ -1014,6 +1026,11 @@ export interface components {
                 number,
                 number
             ][];
+            /**
+             * Recurrence
+             * @description Key of the position after it, if the move is illegal should an earlier position of the game have that key, too.
+             */
+            recurrence: string | null;
         };
         /**
          * Moved

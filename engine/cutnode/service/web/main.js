@@ -32,6 +32,7 @@ const LINE_STEPS = 4;
 const LINE_ARROWS = 2;
 const MOST_BUTTONS = 64;
 const MOST_HISTORY = 512;
+const UNDECLARED = 32000; // the limit of values of a game that declares none
 const WHOLE_SECONDS = 1;
 const EARLY = " · that move came from plain Python: the game is being compiled";
 
@@ -227,15 +228,16 @@ class Page {
     this.view = null; // until it arrives, nothing is drawn and clicks are ignored
     const view = await this.viewOf(ply.position);
     if (turn !== this.#turn) return;
-    this.view = view;
+    this.view = this.#inGame(view);
     this.clicks = [];
     this.line = { steps: new Map(), arrows: [] };
-    this.gestures = this.#gestures(view);
+    this.gestures = this.#gestures(this.view);
     ply.recurrence = view.recurrence;
     ply.side = view.player ?? ply.side ?? (this.over ? null : 0);
     if (this.over) {
-      const verdict = view.value > 0 ? "win" : view.value < 0 ? "loss" : "draw";
-      this.#share(ply, { value: view.value ?? 0, verdict, distance: 0 });
+      const { value } = this.view;
+      const verdict = value > 0 ? "win" : value < 0 ? "loss" : "draw";
+      this.#share(ply, { value: value ?? 0, verdict, distance: 0 });
     }
     this.#keep();
     this.draw();
@@ -261,7 +263,30 @@ class Page {
     return this.board?.names ?? ["first player", "second player"];
   }
 
+  get #drawsRepetitions() {
+    return (this.game.repetition ?? "draw") === "draw"; // an older service does not say
+  }
+
+  /** The view of a position in its game, where a repetition is no draw: see `REPETITION`. */
+  #inGame(view) {
+    const { repetition, limit } = this.game;
+    if (this.#drawsRepetitions || view.over) return view;
+    const most = limit < UNDECLARED ? limit : 1;
+    const before = this.record.plies.slice(0, this.record.at);
+    const met = new Set(before.map((ply) => ply.recurrence));
+    if (repetition === "illegal") {
+      const stays = (word) => word === null || word === view.recurrence;
+      const moves = view.moves.filter((m) => stays(m.recurrence) || !met.has(m.recurrence));
+      const stuck = !moves.length && !view.chance.length;
+      return { ...view, moves, ...(stuck && { over: true, value: -most }) };
+    }
+    if (!met.has(view.recurrence) || before.at(-1).recurrence === view.recurrence) return view;
+    const same = before.at(-1).side === (view.player ?? this.record.ply.side);
+    return { ...view, over: true, value: (repetition === "loss") === same ? -most : most };
+  }
+
   get repeated() {
+    if (!this.#drawsRepetitions) return false;
     return this.game.repetitions !== null && this.record.occurrences >= this.game.repetitions;
   }
 
@@ -328,6 +353,7 @@ class Page {
     } else if (player !== PERSON) {
       const path = `games/${encodeURIComponent(this.game.name)}/move`;
       const asked = { position: view.position, level: player, seed: this.seed };
+      if (!this.#drawsRepetitions) asked.history = this.#history();
       const answer = await this.attempt(() => this.connection.post(path, asked));
       if (answer === null || turn !== this.#turn) return;
       this.compiled = answer.compiled;

@@ -199,6 +199,7 @@ function gameView(about) {
     limit: about.valueLimit,
     unit: about.unit ?? null,
     repetitions: null, // the engine knows the moves that led to a position, and ends the game
+    repetition: "draw",
     evaluations: [],
   };
 }

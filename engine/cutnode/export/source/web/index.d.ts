@@ -257,6 +257,7 @@ export interface MoveView {
   again: boolean;
   /** Cells that it changes, each with its new content. */
   changes: [number, number][];
+  recurrence: null;
 }
 
 export interface OutcomeView {
@@ -317,6 +318,7 @@ export interface GameView {
   limit: number;
   unit: number | null;
   repetitions: number | null;
+  repetition: "draw";
   evaluations: string[];
 }
 

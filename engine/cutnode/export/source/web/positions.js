@@ -171,7 +171,7 @@ function moved(engine, text, side, cells, { move, text: its }) {
   const changes = changed.flatMap((content, cell) =>
     content === cells[cell] ? [] : [[cell, content]],
   );
-  return { move: its, position: after(text, its), again, changes };
+  return { move: its, position: after(text, its), again, changes, recurrence: null };
 }
 
 function met(engine, text, side, outcome) {
