@@ -149,10 +149,10 @@ class MatchResult:
             test = f"elo {self.sprt.elo0:g} or {self.sprt.elo1:g}"
             llr = f"llr {self.sprt.llr(self.pairs):.2f} of {low:.2f}..{high:.2f}"
             lines.append(f"sprt   {test}: {llr}, {verdict}")
-        drawn = {"repetition": "by repetition", "plies": "at the ply limit"}
-        notes = [f"{self.endings[end]} {how}" for end, how in drawn.items() if self.endings[end]]
+        early = {"repetition": "by repetition", "plies": "at the ply limit"}
+        notes = [f"{self.endings[end]} {how}" for end, how in early.items() if self.endings[end]]
         if notes:
-            lines.append(f"drawn  {', '.join(notes)}")
+            lines.append(f"ended  {', '.join(notes)}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

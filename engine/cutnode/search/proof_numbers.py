@@ -344,7 +344,7 @@ class Questions:
         def is_proven(met: Any, mine: bool) -> bool:
             return self.solver.is_proven(met, least, mine)
 
-        return LineProof(least, is_proven).holds((position, yes))
+        return LineProof(least, is_proven).holds((position, bool(yes)))
 
     def answered(
         self, position: Any, target: int, move_wanted: bool, most_nodes: int
