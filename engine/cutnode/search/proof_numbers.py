@@ -319,23 +319,25 @@ class Questions:
         """
         if not needs_line(position):
             return self.answered(position, target, move_wanted, self.most_nodes)
-        readings, share = [ATTACKER_FAILS, DEFENDER_FAILS], LINE_NODES
-        while readings:
+        readings, share = [ATTACKER_FAILS, DEFENDER_FAILS, BY_LINE], LINE_NODES
+        while True:
             for reading in tuple(readings):
                 self.solver.read(reading, target)
-                most = min(self.most_nodes, self.nodes + share)
+                most = self.most_nodes
+                if len(readings) > 1:
+                    most = min(most, self.nodes + share)
                 try:
                     yes, margin = self.answered(position, target, move_wanted, most)
                 except Ended as ended:
                     if most == self.most_nodes or str(ended) != REASONS[NODES]:
                         raise
                     continue
+                if reading == BY_LINE:
+                    return yes, margin
                 if yes == (reading == ATTACKER_FAILS) and self.holds_by_line(position, target, yes):
                     return yes, margin
                 readings.remove(reading)
             share *= ROUND_GROWTH
-        self.solver.read(BY_LINE, target)
-        return self.answered(position, target, move_wanted, self.most_nodes)
 
     def holds_by_line(self, position: Any, target: int, yes: bool) -> bool:
         """Return whether an answer's proof holds after every line of play, as far as is known."""
