@@ -336,6 +336,14 @@ def looks_ahead(depth, search):
 
 
 @compiled
+def or_lost_here(position, best, excluded_move, ply, search):
+    """Return a node's best score; a loss if every move is illegal, and none was left out."""
+    if excluded_move != NO_MOVE or (ply == 0 and search.root_excluded > 0):
+        return best
+    return or_lost(position, best, ply, search)
+
+
+@compiled
 def look_up_children(position, node, depth, end, excluded_move, search, table):
     """Look all children up, and move those that cannot raise alpha in front of the others.
 
@@ -763,11 +771,9 @@ def search_node(
                 alpha = value
 
     # Step 18. Record whether the score is proven, and store it.  Without a legal move it is a loss.
-    if excluded_move == NO_MOVE and (ply > 0 or search.root_excluded == 0):
-        best = or_lost(position, best, ply, search)
+    best = or_lost_here(position, best, excluded_move, ply, search)
     count_kind(search, best, node.alpha, beta)
-    proven = all_proven or (best >= beta and best_proven)
-    proven |= best_proven and proves_win(best, depth, ply, search)
+    proven = all_proven or (best_proven and (best >= beta or proves_win(best, depth, ply, search)))
     settle_estimates(proven, estimates, search)
     if use_table:
         store_score(
