@@ -30,7 +30,7 @@ from cutnode.contract.errors import PositionError
 from cutnode.contract.text import quoted
 
 PREFIX = "Position"
-SPELLED = ((",", "__"), ("=", "_"), ("-", "_"))
+SPELLED = ((",", "__"), (".", "point"), ("=", "_"), ("-", "_"))
 """Replacements for characters that a class name cannot contain."""
 
 
@@ -70,7 +70,7 @@ class Variants:
     def named(self, name: str) -> Any:
         """Return the class with a name such as ``Position8x7``."""
         if name.startswith(PREFIX):
-            rest = name.removeprefix(PREFIX).replace("__", ",")
+            rest = name.removeprefix(PREFIX).replace("__", ",").replace("point", ".")
             for variant in dict.fromkeys(rest.replace("_", sign) for sign in "=-"):
                 try:
                     cls = self.of(variant)

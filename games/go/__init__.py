@@ -1,0 +1,581 @@
+"""Go on boards of at most 9x9 points, by area scoring.
+
+Rules: two players, black first, alternately put a stone on an empty point, or pass.  Neighbouring
+stones of one colour in rows and columns are a *chain*, and the empty points next to it its
+*liberties*.  A move first takes chains of the other colour that have no liberty left.  Suicide, a
+move whose own chain then has none, is illegal, or takes the chain off the board in variants with
+``suicide=yes``; suicide of a single stone would change nothing and is never a move.  Two consecutive passes end the game, and all stones on the board count as alive:
+the *area* of a player is his stones and the empty points from which only his stones can be reached
+(J. Tromp and B. Taylor, "The game of Go", the *logical rules*).
+
+Repetition, by ``ko``: ``positional`` (superko: no move but a pass may bring an earlier board back;
+the usual rule), ``situational`` (the same for a board with the same player to move, after a pass or
+not), or ``simple`` (a player may not take back a single stone at once, and longer cycles are a
+draw).
+
+Values: the area of the mover minus the other's, less komi for black.  Where komi is not a whole
+number, values are in half points.
+
+Text: a move by its point (``C3``; columns from ``A`` at the left without ``I``, rows from 1 at the
+bottom) or ``pass``.  A board has rows from the top, separated by line ends or ``/``, of ``x``
+black, ``o`` white and ``.`` empty; then who is to move, ``x`` or ``o``; then perhaps ``ko C3``, the
+point that may not be retaken now, and ``pass`` after one pass, ``pass pass`` after two.  A variant
+is a size, columns and then rows, and perhaps options: ``5x5``, or
+``9x9,komi=6.5,ko=situational,suicide=yes``.
+
+Encoding: one bit for each point, row by row from the top, on large boards in several words
+(:mod:`cutnode.contract.boards`).  A move is the number of a bit, and the bit after the last point
+is the pass.  On the board of 4x3::
+
+    0  1  2  3
+    4  5  6  7
+    8  9 10 11     12 pass
+
+All that is asked of chains is found by filling: stones next to a liberty, and then the stones of
+their colour next to these.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+from cutnode import (
+    Bits,
+    PositionError,
+    compiled,
+    lowest,
+    lowest_index,
+    mix,
+    popcount,
+    quoted,
+    without_lowest,
+)
+from cutnode.contract.boards import (
+    board,
+    constant,
+    fields,
+    key_of_stones,
+    random_cell,
+    remade,
+    scratch,
+    single,
+    write,
+)
+from cutnode.contract.cells import STONES, Points
+from cutnode.contract.notation import play_texts
+from cutnode.contract.regions import connected, neighbours
+from cutnode.contract.stones import EARLY, images
+from cutnode.contract.variants import board_size, variants
+
+COLUMNS = "ABCDEFGHJ"
+NO_POINT = -1
+PACKED = 25
+"""The most points of a board whose positions fit into a word."""
+
+
+@functools.cache
+def stones(words: int) -> Any:
+    """Return the fields: the stones of the mover and of the other, and what else matters.
+
+    ``ko`` is the point that the mover may not retake, or -1; ``passes`` counts the last moves that
+    were passes; ``second`` says that white is to move.
+    """
+    return fields("Stones", ("mine", "theirs"), words, ko=int, passes=int, second=bool)
+
+
+@compiled
+def cell(position, index):
+    """Return 0 for an empty point, 1 for black, 2 for white."""
+    place = single(position, index)
+    if not (board(position, 0) | board(position, 1)) & place:
+        return 0
+    return 1 if (board(position, 0) & place == place) != position.second else 2
+
+
+@compiled
+def breathing(position, own, empty):
+    """Return the stones of the chains of *own* that have a liberty among *empty* points."""
+    return connected(position, own & neighbours(position, empty), own)
+
+
+@compiled(inline=False)
+def places(position):
+    """Return the points on which the mover may put a stone."""
+    mine, theirs = board(position, 0), board(position, 1)
+    empty = position.BOARD & ~(mine | theirs)
+    found = empty & neighbours(position, empty)
+    left = empty & ~found
+    while left:
+        place = lowest(left)
+        left = without_lowest(left)
+        near, others = neighbours(position, place), empty & ~place
+        own = connected(position, near & mine, mine)
+        if neighbours(position, own) & others:
+            found |= place
+            continue
+        touched = connected(position, near & theirs, theirs)
+        if touched != breathing(position, touched, others):
+            found |= place
+        elif position.SUICIDE and own:
+            found |= place
+    if position.ko >= 0:
+        found &= ~single(position, position.ko)
+    return found
+
+
+@compiled
+def moves(position, buffer, at):
+    return write(position, places(position) | position.PASSING, buffer, at)
+
+
+@compiled
+def random_move(position, word):
+    return random_cell(position, places(position) | position.PASSING, word)
+
+
+@compiled(inline=False)
+def play(position, move):
+    mine, theirs = board(position, 0), board(position, 1)
+    if move == position.AREA:
+        return remade(position, theirs, mine, NO_POINT, position.passes + 1, not position.second)
+    place = single(position, move)
+    mine |= place
+    ko = NO_POINT
+    empty = position.BOARD & ~(mine | theirs)
+    near = neighbours(position, place)
+    touched = connected(position, near & theirs, theirs)
+    taken = touched & ~breathing(position, touched, empty)
+    if taken:
+        theirs &= ~taken
+        if position.SIMPLE and not without_lowest(taken) and not near & mine:
+            if near & (empty | taken) == taken:
+                ko = lowest_index(taken)
+    elif position.SUICIDE and not near & empty:
+        own = connected(position, place, mine)
+        if not neighbours(position, own) & empty:
+            mine &= ~own
+    return remade(position, theirs, mine, ko, 0, not position.second)
+
+
+@compiled
+def after_komi(position, points):
+    """Return the value of a difference of areas."""
+    komi = position.KOMI
+    return points * position.SCALE + (komi if position.second else -komi)
+
+
+@compiled
+def outcome(position):
+    return (True, after_komi(position, area(position))) if position.passes > 1 else (False, 0)
+
+
+@compiled(inline=False)
+def area(position):
+    """Return the area of the mover minus the other's."""
+    mine, theirs = board(position, 0), board(position, 1)
+    empty = position.BOARD & ~(mine | theirs)
+    own, others = connected(position, mine, empty), connected(position, theirs, empty)
+    return popcount(own & ~others) - popcount(others & ~own)
+
+
+@compiled
+def key(position):
+    return key_with(position, board(position, 0), board(position, 1), position.ko)
+
+
+@compiled
+def key_with(position, mine, theirs, ko):
+    """Return the key of a position with these stones; colours matter only if there is komi."""
+    white = Bits(1) if position.second and position.COLOURED else Bits(0)
+    passes, point = Bits(position.passes), Bits(ko + 1)
+    stones = key_of_stones(position, mine, theirs)
+    if position.AREA <= PACKED:
+        return stones | point << Bits(PACKED) | passes << Bits(57) | white << Bits(59)
+    return mix(stones ^ mix(Bits(point | passes << Bits(8) | white << Bits(10))))
+
+
+# Repetition
+
+
+@compiled
+def reversible(position, child):
+    return True
+
+
+@compiled
+def recurrence(position):
+    """Return the board by colours; with the player to move and a pass in situational superko."""
+    if position.RULE == 2:
+        return key(position)
+    mine, theirs = board(position, 0), board(position, 1)
+    if position.second:
+        mine, theirs = theirs, mine
+    word = key_of_stones(position, mine, theirs)
+    if position.RULE == 1:
+        word = mix(mix(word) ^ Bits(2 * (position.passes > 0) + position.second))
+    return word
+
+
+# Results known without search
+
+
+@compiled(inline=False)
+def secure(position, own, others):
+    """Return how many points are a player's whatever the other does.
+
+    These are the stones that live although their owner always passes (D. Benson, "Life in the game
+    of Go", 1976), and the empty regions of one or two points between them: he answers a stone in a
+    region of two by capturing it.
+    """
+    empty = position.BOARD & ~(own | others)
+    left = position.BOARD & ~own
+    regions = scratch(position)
+    count = 0
+    while left:
+        region = connected(position, lowest(left), left)
+        left &= ~region
+        regions[count] = region
+        count += 1
+    if count < 2:
+        return 0
+    alive = own
+    while True:
+        once, twice = position.NONE, position.NONE
+        for number in range(count):
+            region = regions[number]
+            around = neighbours(position, region) & own
+            if around & ~alive:
+                continue
+            while around:
+                chain = connected(position, lowest(around), own)
+                around &= ~chain
+                if not region & empty & ~neighbours(position, chain):
+                    twice |= once & chain
+                    once |= chain
+        if twice == alive:
+            break
+        alive = twice
+    found = popcount(alive)
+    if found:
+        near = neighbours(position, alive)
+        for number in range(count):
+            region = regions[number]
+            small = not without_lowest(without_lowest(region))
+            if small and not region & ~(near & empty):
+                if not neighbours(position, region) & own & ~alive:
+                    found += popcount(region)
+    return found
+
+
+@compiled
+def bounds(position, alpha, beta):
+    """Bound the value by what is unconditionally alive.
+
+    Where cycles are drawn, a player can make one by suicide whatever the other owns.
+    """
+    if position.passes > 1:
+        value = after_komi(position, area(position))
+        return value, value
+    mine, theirs = board(position, 0), board(position, 1)
+    lower = after_komi(position, 2 * secure(position, mine, theirs) - position.AREA)
+    upper = after_komi(position, position.AREA - 2 * secure(position, theirs, mine))
+    if position.SUICIDE and position.RULE == 2:
+        return min(lower, 0), max(upper, 0)
+    return lower, upper
+
+
+# Heuristics for searches that stop before the end of the game
+
+
+@compiled(inline=False)
+def evaluate(position):
+    """Estimate areas: both spread to empty neighbours, and points that both reach are neutral."""
+    mine, theirs = board(position, 0), board(position, 1)
+    empty = position.BOARD & ~(mine | theirs)
+    while True:
+        own = neighbours(position, mine) & empty
+        others = neighbours(position, theirs) & empty
+        empty &= ~(own | others)
+        if not own | others:
+            break
+        mine |= own & ~others
+        theirs |= others & ~own
+    return after_komi(position, popcount(mine) - popcount(theirs))
+
+
+@compiled(inline=False)
+def in_atari(position, own, empty):
+    """Return the stones of the chains that have a single liberty."""
+    found = position.NONE
+    left = own & neighbours(position, empty)
+    while left:
+        chain = connected(position, lowest(left), own)
+        left &= ~chain
+        if not without_lowest(neighbours(position, chain) & empty):
+            found |= chain
+    return found
+
+
+@compiled(inline=False)
+def order(position, move, child):
+    """Order by captures, then by stones in atari, then by liberties and influence."""
+    if move == position.AREA:
+        return 1000 if position.passes else -1000
+    mine, theirs = board(child, 1), board(child, 0)
+    empty = child.BOARD & ~(mine | theirs)
+    captured = popcount(board(position, 1)) - popcount(theirs)
+    threatened = popcount(in_atari(child, theirs, empty)) - 2 * popcount(in_atari(child, mine, empty))
+    own, others = neighbours(child, mine) & empty, neighbours(child, theirs) & empty
+    return 64 * captured + 16 * threatened + 2 * (popcount(own) - popcount(others))
+
+
+# Equivalent positions
+
+
+@compiled
+def image(position, place, symmetry):
+    """Return a point mirrored left-right (1), top-bottom (2) and at a diagonal (4), in this order.
+
+    The diagonal is a symmetry of square boards only.  A pass stays a pass.
+    """
+    if place >= position.AREA:
+        return place
+    row, column = place // position.WIDTH, place % position.WIDTH
+    if symmetry & 1:
+        column = position.WIDTH - 1 - column
+    if symmetry & 2:
+        row = position.HEIGHT - 1 - row
+    if symmetry & 4:
+        row, column = column, row
+    return row * position.WIDTH + column
+
+
+@compiled
+def canonical_move(position, move, symmetry):
+    return image(position, move, symmetry)
+
+
+@compiled
+def original_move(position, move, symmetry):
+    """Undo the mirrors in reverse order: first the diagonal, which exchanges the other two."""
+    if symmetry & 4:
+        move = image(position, move, 4)
+    return image(position, move, symmetry & 3)
+
+
+@compiled(inline=False)
+def canonical(position):
+    """Return the smallest key of all images with few stones, or on boards of few points."""
+    mine, theirs, ko = board(position, 0), board(position, 1), position.ko
+    least, found = key(position), 0
+    if position.AREA <= PACKED or popcount(mine | theirs) <= EARLY:
+        for symmetry in range(1, position.SYMMETRIES):
+            other = key_with(
+                position,
+                images(position, mine, symmetry),
+                images(position, theirs, symmetry),
+                image(position, ko, symmetry) if ko >= 0 else NO_POINT,
+            )
+            if other < least:
+                least, found = other, symmetry
+    return least, found
+
+
+# Boards of all sizes
+
+KO = "positional", "situational", "simple"
+YES_NO = "no", "yes"
+OPTIONS = "komi=2.5, ko=positional, ko=situational, ko=simple, suicide=no and suicide=yes"
+
+
+def settings(text: str) -> tuple[int, int, int, int, int]:
+    """Read columns, rows, komi in half points, and the numbers of the rules of ko and suicide."""
+    size, *options = text.split(",")
+    width, height = board_size(size, example="5x5")
+    komi, given = 0, {"ko": 0, "suicide": 0}
+    seen = set()
+    for option in options:
+        name, _, value = option.partition("=")
+        choices = {"ko": KO, "suicide": YES_NO}.get(name, ())
+        if name in seen:
+            raise PositionError(f"{name} is given twice in {quoted(text)}")
+        seen.add(name)
+        if name == "komi" and re.fullmatch(r"[0-9]{1,3}(\.[05])?", value):
+            komi = int(2 * float(value))
+        elif value in choices:
+            given[name] = choices.index(value)
+        else:
+            raise PositionError(
+                f"{quoted(option)} is not an option of Go; after the size there may be {OPTIONS}"
+            )
+    return width, height, komi, given["ko"], given["suicide"]
+
+
+VARIANTS = "5x5", "4x4", "7x7", "9x9,komi=6.5"
+
+
+@variants(
+    stones,
+    usual="5x5",
+    read=settings,
+    about="columns and rows, 1 to 9, and perhaps komi, ko (positional, situational or simple) and "
+    "suicide: 5x5 or 9x9,komi=6.5,ko=situational,suicide=yes",
+)
+def rules(width: int, height: int, komi: int, ko: int, suicide: int) -> dict[str, Any]:
+    """Return the constants of a variant; :class:`PositionError` if no board has that size.
+
+    *komi* is in half points; *ko* and *suicide* are numbers of their choices.
+    """
+    area = width * height
+    if not (1 <= width <= 9 and 1 <= height <= 9):
+        raise PositionError(
+            f"there is no board of {width}x{height}: a board has 1 to 9 columns and rows, as in 5x5"
+        )
+    if komi > 2 * area:
+        raise PositionError(f"komi of {komi / 2:g} is more than the {area} points of the board")
+    words = -(-(area + 1) // 64)
+    scale = 1 + komi % 2
+    full = (1 << area) - 1
+    left = sum(1 << width * row for row in range(height))
+    chosen = [f"komi={komi / 2:g}"] * (komi > 0) + [f"ko={KO[ko]}"] * (ko > 0)
+    return {
+        "WIDTH": width,
+        "HEIGHT": height,
+        "AREA": area,
+        "SCRATCH": area,
+        "NONE": constant(0, words),
+        "BOARD": constant(full, words),
+        "PASSING": constant(1 << area, words),
+        "NOT_LEFT": constant(full & ~left, words),
+        "NOT_RIGHT": constant(full & ~(left << width - 1), words),
+        "SYMMETRIES": 8 if width == height else 4,
+        "SCALE": scale,
+        "KOMI": komi * scale // 2,
+        "COLOURED": komi > 0,
+        "RULE": ko,
+        "SIMPLE": ko != 1,
+        "SUICIDE": bool(suicide),
+        "REPETITION": "draw" if KO[ko] == "simple" else "illegal",
+        "WORDS": words,
+        "VARIANT": ",".join([f"{width}x{height}", *chosen, *["suicide=yes"] * suicide]),
+        "CELLS": Points(
+            tuple((float(x), float(y)) for y in range(height) for x in range(width)),
+            tuple((n, n + 1) for n in range(area) if (n + 1) % width)
+            + tuple((n, n + width) for n in range(area - width)),
+            contents={".": "empty", "x": "black stone", "o": "white stone"},
+            glyphs=STONES,
+            players={"x": "black (x)", "o": "white (o)"},
+            row_names=[str(row) for row in range(height, 0, -1)],
+            column_names=COLUMNS[:width],
+        ),
+        "VALUE_LIMIT": area * scale + komi * scale // 2,
+        "MAX_MOVES": area + 1,
+        "MAX_PLIES": 1000,
+    }
+
+
+Position = rules(5, 5, 0, 0, 0)
+
+
+# Text
+
+MOVE_PATTERN = r"[a-hjA-HJ][1-9]|[^\s,]+"
+
+
+def start(variant: str = "") -> Any:
+    """Return the empty board of a variant."""
+    cls = rules.of(variant)
+    return cls(*[Bits(0)] * 2 * cls.WORDS, NO_POINT, 0, False)
+
+
+def mover(position: Any) -> str:
+    return "xo"[position.second]
+
+
+def point_of(position: Any, text: str) -> int:
+    """Return the number of a point such as ``C3``; :class:`PositionError` if there is none."""
+    match = re.fullmatch("([a-hj])([1-9])", text.lower())
+    last = f"{COLUMNS[position.WIDTH - 1]}{position.HEIGHT}"
+    if not match:
+        raise PositionError(f"{quoted(text)} is not a move; moves are points, A1..{last}, or pass")
+    column, row = COLUMNS.lower().index(match[1]), int(match[2])
+    if not (column < position.WIDTH and row <= position.HEIGHT):
+        raise PositionError(f"{text} is not on the board, whose points are A1..{last}")
+    return position.WIDTH * (position.HEIGHT - row) + column
+
+
+def parse_move(position: Any, text: str) -> int:
+    """Read a point such as ``C3``, or ``pass``."""
+    move = position.AREA if text.lower() == "pass" else point_of(position, text)
+    if position.passes > 1:
+        raise PositionError(f"{text} is played after the game is over")
+    if move == position.AREA or places(position) >> move & 1:
+        return move
+    if (board(position, 0) | board(position, 1)) >> move & 1:
+        raise PositionError(f"there is a stone on {text} already")
+    if move == position.ko:
+        raise PositionError(f"{text} would retake a ko at once")
+    raise PositionError(f"a stone on {text} would have no liberty")
+
+
+def move_text(position: Any, move: int) -> str:
+    if move == position.AREA:
+        return "pass"
+    return f"{COLUMNS[move % position.WIDTH]}{position.HEIGHT - move // position.WIDTH}"
+
+
+def caption(position: Any) -> str:
+    ko = f", not on {move_text(position, position.ko)} (ko)" if position.ko >= 0 else ""
+    passed = ("", ", after a pass", ", after two passes")[position.passes]
+    return f"{mover(position)} to move{ko}{passed}"
+
+
+def position_text(position: Any) -> str:
+    contents = [cell(position, index) for index in range(position.AREA)]
+    ko = f" ko {move_text(position, position.ko)}" if position.ko >= 0 else ""
+    return position.CELLS.text(contents, mover(position)) + ko + " pass" * position.passes
+
+
+def parse_position(text: str, variant: str = "") -> Any:
+    """Read a board (see the module's docstring), or the moves played."""
+    empty = start(variant)
+    match = re.fullmatch(r"(.*?)(?:\s+ko\s+(\S+))?((?:\s+pass){0,2})\s*", text, re.DOTALL | re.I)
+    if match is None or not empty.CELLS.is_board(match[1]):
+        return play_texts(empty, re.findall(MOVE_PATTERN, text.strip()), text)
+    position = from_cells(*empty.CELLS.read(match[1], position_text(empty)), empty)
+    ko = point_of(empty, match[2]) if match[2] else NO_POINT
+    if ko >= 0 and not (position.SIMPLE and is_ko(position, ko)):
+        raise PositionError(f"no stone can have been taken in a ko on {match[2]}")
+    return position._replace(ko=ko, passes=len(match[3].split()))
+
+
+def is_ko(position: Any, point: int) -> bool:
+    """Return whether the mover would take a single stone on a point, and be a single stone there."""
+    mine, theirs = board(position, 0), board(position, 1)
+    empty = position.BOARD & ~(mine | theirs)
+    place = single(position, point)
+    near = neighbours(position, place)
+    taken = near & ~breathing(position, theirs, empty & ~place)
+    return bool(place & empty and not near & ~theirs and taken and not without_lowest(taken))
+
+
+def from_cells(contents: list[int], mover: str, start: Any) -> Any:
+    empty, black, white = (
+        sum(1 << n for n, content in enumerate(contents) if content == wanted)
+        for wanted in range(3)
+    )
+    for colour in (black, white):
+        if dead := colour & ~breathing(start, colour, empty):
+            raise PositionError(f"the chain of {move_text(start, lowest_index(dead))} has no liberty")
+    mine, theirs = (white, black) if mover == "o" else (black, white)
+    return remade(start, mine, theirs, NO_POINT, 0, mover == "o")
+
+
+def describe(position: Any, value: float) -> str:
+    if value == 0:
+        return "a draw"
+    winner = "black" if (value > 0) != position.second else "white"
+    verb = "has won" if position.passes > 1 else "wins"
+    return f"{winner} {verb} by {abs(value) / position.SCALE:g}"

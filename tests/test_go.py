@@ -1,0 +1,167 @@
+"""Go: rules compared with a plain implementation, legal positions, solved boards, texts."""
+
+from __future__ import annotations
+
+import itertools
+from random import Random
+
+import pytest
+from data import FOLDER, rows
+from hypothesis import given
+from positions import reached
+
+from cutnode import Board, PositionError, Searcher, legal_moves, load_game, perft
+from cutnode.contract.cells import Points
+from cutnode.contract.verbs import bounds, outcome, play
+from cutnode.games.go import mover, parse_position, position_text, start
+
+SIZES = ("1x1", "2x2", "1x5", "3x3", "4x3", "5x5", "8x8", "9x9")
+RULES = [
+    f"ko={ko}{suicide}"
+    for ko in ("positional", "situational", "simple")
+    for suicide in ("", ",suicide=yes")
+]
+
+
+class Naive:
+    """A game of Go on a dictionary, by the words of the rules; positions are compared as texts."""
+
+    def __init__(self, variant):
+        size, *options = variant.split(",")
+        self.width, self.height = map(int, size.split("x"))
+        self.options = dict(option.split("=") for option in options)
+        names = "ABCDEFGHJ"[: self.width]
+        rows = range(self.height, 0, -1)
+        self.points = [f"{column}{row}" for row in rows for column in names]
+        self.line = [({}, "x", 0)]
+
+    def near(self, point):
+        column, row = "ABCDEFGHJ".index(point[0]), int(point[1])
+        steps = ((column + 1, row), (column - 1, row), (column, row + 1), (column, row - 1))
+        return [
+            "ABCDEFGHJ"[x] + str(y) for x, y in steps if 0 <= x < self.width and 1 <= y <= self.height
+        ]
+
+    def reach(self, point, board):
+        """Return the points of the same content that are joined with one, and all next to them."""
+        joined, edge, waiting = {point}, set(), [point]
+        while waiting:
+            for near in self.near(waiting.pop()):
+                if board.get(near) != board.get(point):
+                    edge.add(near)
+                elif near not in joined:
+                    joined.add(near)
+                    waiting.append(near)
+        return joined, edge
+
+    def after(self, move):
+        """Return the position after a move; None if the move is illegal."""
+        board, player, passes = self.line[-1]
+        other = "o" if player == "x" else "x"
+        if move == "pass":
+            return board, other, passes + 1
+        if move in board:
+            return None
+        after = {**board, move: player}
+        for near in [*self.near(move), move]:
+            if near in after:
+                chain, edge = self.reach(near, after)
+                if all(point in after for point in edge) and (near != move or after[near] == player):
+                    if after[near] == other or near == move:
+                        if near == move and self.options.get("suicide") != "yes":
+                            return None
+                        after = {point: s for point, s in after.items() if point not in chain}
+        return after, other, 0
+
+    def legal(self, superko):
+        """Return the legal moves; without *superko* only by the last two boards."""
+        found = ["pass"]
+        rule = self.options.get("ko", "positional")
+        for move in self.points:
+            after = self.after(move)
+            if after is None:
+                continue
+            board, other, passes = after
+            boards = [before for before, _, _ in self.line]
+            if board == boards[-1]:
+                continue
+            if rule == "situational":
+                if superko and any((board, other, 0) == (b, o, min(p, 1)) for b, o, p in self.line):
+                    continue
+            elif [board] == boards[-2:-1]:
+                continue
+            elif superko and rule == "positional" and board in boards:
+                continue
+            found.append(move)
+        return found
+
+    def area(self):
+        """Return the area of black minus white's."""
+        board, _, _ = self.line[-1]
+        total = 0
+        for point in self.points:
+            owner = {board[point]} if point in board else set()
+            if not owner:
+                _, edge = self.reach(point, board)
+                owner = {board[near] for near in edge}
+            total += {"x": 1, "o": -1}[min(owner)] if len(owner) == 1 else 0
+        return total
+
+
+def drawn(naive):
+    board, player, passes = naive.line[-1]
+    marks = [board.get(point, ".") for point in naive.points]
+    width = naive.width
+    lines = ["".join(marks[at : at + width]) for at in range(0, len(marks), width)]
+    return f"{'/'.join(lines)} {player}", passes
+
+
+def count(naive, depth):
+    """Count the lines of play of some plies, by the last two boards alone."""
+    if depth == 0:
+        return 1
+    if naive.line[-1][2] == 2:
+        return 0
+    total = 0
+    for move in naive.legal(False):
+        naive.line.append(naive.after(move))
+        total += count(naive, depth - 1)
+        naive.line.pop()
+    return total
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("size", "depth"), [("1x1", 4), ("1x3", 6), ("2x2", 4)])
+def test_lines_of_play(size, depth, rule):
+    variant = f"{size},{rule}"
+    empty = load_game(f"go:{variant}", plain=True).start()
+    assert perft(empty, depth) == count(Naive(variant), depth)
+
+
+@pytest.mark.parametrize("variant", ["3x2", "2x2,ko=simple,suicide=yes"])
+def test_lines_of_play_in_compiled_code(variant):
+    assert perft(start(variant), 6) == count(Naive(variant), 6)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("size", SIZES)
+def test_random_games(size, rule):
+    """Legal moves with superko, boards, ends and scores are as the words of the rules say."""
+    variant = f"{size},{rule},komi=0.5"
+    for seed in range(1 if size in ("8x8", "9x9") else 5):
+        board, naive, random = Board(f"go:{variant}"), Naive(variant), Random(seed)
+        for _ in range(120):
+            legal = naive.legal(True)
+            assert sorted(map(board.move_text, board.legal_moves)) == sorted(legal)
+            some = [move for move in legal if move != "pass"]
+            move = random.choice(some if some and random.random() < 0.9 else legal)
+            board.push(move)
+            naive.line.append(naive.after(move))
+            text, passes = drawn(naive)
+            assert position_text(board.position).startswith(text)
+            assert board.position.passes == passes
+            if board.is_game_over():
+                break
+        if board.position.passes == 2:
+            sign = 1 if mover(board.position) == "x" else -1
+            assert board.outcome() == sign * (2 * naive.area() - 1)
