@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from random import Random
 
 import pytest
-from data import FOLDER, rows
-from hypothesis import given
-from positions import reached
 
-from cutnode import Board, PositionError, Searcher, legal_moves, load_game, perft
-from cutnode.contract.cells import Points
-from cutnode.contract.verbs import bounds, outcome, play
-from cutnode.games.go import mover, parse_position, position_text, start
+from cutnode import Board, load_game, perft
+from cutnode.games.go import mover, position_text, start
 
 SIZES = ("1x1", "2x2", "1x5", "3x3", "4x3", "5x5", "8x8", "9x9")
 RULES = [
@@ -39,7 +33,9 @@ class Naive:
         column, row = "ABCDEFGHJ".index(point[0]), int(point[1])
         steps = ((column + 1, row), (column - 1, row), (column, row + 1), (column, row - 1))
         return [
-            "ABCDEFGHJ"[x] + str(y) for x, y in steps if 0 <= x < self.width and 1 <= y <= self.height
+            "ABCDEFGHJ"[x] + str(y)
+            for x, y in steps
+            if 0 <= x < self.width and 1 <= y <= self.height
         ]
 
     def reach(self, point, board):
@@ -66,7 +62,9 @@ class Naive:
         for near in [*self.near(move), move]:
             if near in after:
                 chain, edge = self.reach(near, after)
-                if all(point in after for point in edge) and (near != move or after[near] == player):
+                if all(point in after for point in edge) and (
+                    near != move or after[near] == player
+                ):
                     if after[near] == other or near == move:
                         if near == move and self.options.get("suicide") != "yes":
                             return None
@@ -88,9 +86,7 @@ class Naive:
             if rule == "situational":
                 if superko and any((board, other, 0) == (b, o, min(p, 1)) for b, o, p in self.line):
                     continue
-            elif [board] == boards[-2:-1]:
-                continue
-            elif superko and rule == "positional" and board in boards:
+            elif [board] == boards[-2:-1] or (superko and rule == "positional" and board in boards):
                 continue
             found.append(move)
         return found

@@ -116,9 +116,7 @@ def places(position):
             found |= place
             continue
         touched = connected(position, near & theirs, theirs)
-        if touched != breathing(position, touched, others):
-            found |= place
-        elif position.SUICIDE and own:
+        if touched != breathing(position, touched, others) or (position.SUICIDE and own):
             found |= place
     if position.ko >= 0:
         found &= ~single(position, position.ko)
@@ -326,7 +324,9 @@ def order(position, move, child):
     mine, theirs = board(child, 1), board(child, 0)
     empty = child.BOARD & ~(mine | theirs)
     captured = popcount(board(position, 1)) - popcount(theirs)
-    threatened = popcount(in_atari(child, theirs, empty)) - 2 * popcount(in_atari(child, mine, empty))
+    threatened = popcount(in_atari(child, theirs, empty)) - 2 * popcount(
+        in_atari(child, mine, empty)
+    )
     own, others = neighbours(child, mine) & empty, neighbours(child, theirs) & empty
     return 64 * captured + 16 * threatened + 2 * (popcount(own) - popcount(others))
 
@@ -568,7 +568,9 @@ def from_cells(contents: list[int], mover: str, start: Any) -> Any:
     )
     for colour in (black, white):
         if dead := colour & ~breathing(start, colour, empty):
-            raise PositionError(f"the chain of {move_text(start, lowest_index(dead))} has no liberty")
+            raise PositionError(
+                f"the chain of {move_text(start, lowest_index(dead))} has no liberty"
+            )
     mine, theirs = (white, black) if mover == "o" else (black, white)
     return remade(start, mine, theirs, NO_POINT, 0, mover == "o")
 
