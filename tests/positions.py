@@ -49,6 +49,7 @@ VARIANTS = {
     "dobutsu": ("", "vanish"),
     "domineering": ("", "4x3", "5x5,horizontal", "2x20", "9x9"),
     "draughts": ("", "6x6", "4x4"),
+    "go": ("", "3x3,komi=0.5,suicide=yes", "1x6,ko=simple", "4x3,ko=situational", "1x1", "9x9"),
     "hex": ("", "4", "1", "6x3", "9", "13"),
     "kalah": ("", "6x4,empty", "4x3", "3x2,empty", "1x1", "2x6", "7x18", "1x127,empty", "6x6"),
     "kayles": ("", "1", "7", "64", "dawson,2", "dawson,15"),

@@ -79,7 +79,7 @@ class Naive:
             after = self.after(move)
             if after is None:
                 continue
-            board, other, passes = after
+            board, other, _ = after
             boards = [before for before, _, _ in self.line]
             if board == boards[-1]:
                 continue

@@ -3,10 +3,11 @@
 Rules: two players, black first, alternately put a stone on an empty point, or pass.  Neighbouring
 stones of one colour in rows and columns are a *chain*, and the empty points next to it its
 *liberties*.  A move first takes chains of the other colour that have no liberty left.  Suicide, a
-move whose own chain then has none, is illegal, or takes the chain off the board in variants with
-``suicide=yes``; suicide of a single stone would change nothing and is never a move.  Two consecutive passes end the game, and all stones on the board count as alive:
-the *area* of a player is his stones and the empty points from which only his stones can be reached
-(J. Tromp and B. Taylor, "The game of Go", the *logical rules*).
+move whose own chain then has none, is illegal; in variants with ``suicide=yes`` it takes the chain
+off the board, unless that is a single stone and nothing would change.  Two consecutive passes end
+the game, and all stones on the board count as alive: the *area* of a player is his stones and the
+empty points from which only his stones can be reached (J. Tromp and B. Taylor, "The game of Go",
+the *logical rules*).
 
 Repetition, by ``ko``: ``positional`` (superko: no move but a pass may bring an earlier board back;
 the usual rule), ``situational`` (the same for a board with the same player to move, after a pass or
@@ -180,14 +181,14 @@ def area(position):
 
 @compiled
 def key(position):
-    return key_with(position, board(position, 0), board(position, 1), position.ko)
+    mine, theirs = board(position, 0), board(position, 1)
+    return key_with(position, mine, theirs, position.ko, position.second)
 
 
 @compiled
-def key_with(position, mine, theirs, ko):
-    """Return the key of a position with these stones; colours matter only if there is komi."""
-    white = Bits(1) if position.second and position.COLOURED else Bits(0)
-    passes, point = Bits(position.passes), Bits(ko + 1)
+def key_with(position, mine, theirs, ko, second):
+    """Return the key of a position with these stones, ko and player to move."""
+    passes, point, white = Bits(position.passes), Bits(ko + 1), Bits(second)
     stones = key_of_stones(position, mine, theirs)
     if position.AREA <= PACKED:
         return stones | point << Bits(PACKED) | passes << Bits(57) | white << Bits(59)
@@ -367,9 +368,13 @@ def original_move(position, move, symmetry):
 
 @compiled(inline=False)
 def canonical(position):
-    """Return the smallest key of all images with few stones, or on boards of few points."""
+    """Return the smallest key of all images with few stones, or on boards of few points.
+
+    Colours matter only if there is komi.
+    """
     mine, theirs, ko = board(position, 0), board(position, 1), position.ko
-    least, found = key(position), 0
+    second = position.second and position.COLOURED
+    least, found = key_with(position, mine, theirs, ko, second), 0
     if position.AREA <= PACKED or popcount(mine | theirs) <= EARLY:
         for symmetry in range(1, position.SYMMETRIES):
             other = key_with(
@@ -377,6 +382,7 @@ def canonical(position):
                 images(position, mine, symmetry),
                 images(position, theirs, symmetry),
                 image(position, ko, symmetry) if ko >= 0 else NO_POINT,
+                second,
             )
             if other < least:
                 least, found = other, symmetry
@@ -481,7 +487,7 @@ Position = rules(5, 5, 0, 0, 0)
 
 # Text
 
-MOVE_PATTERN = r"[a-hjA-HJ][1-9]|[^\s,]+"
+MOVE_PATTERN = r"[a-hjA-HJ][1-9]|(?i:pass)|[^\s,]+"
 
 
 def start(variant: str = "") -> Any:
@@ -552,7 +558,7 @@ def parse_position(text: str, variant: str = "") -> Any:
 
 
 def is_ko(position: Any, point: int) -> bool:
-    """Return whether the mover would take a single stone on a point, and be a single stone there."""
+    """Return whether a stone of the mover on a point would take one stone and be single itself."""
     mine, theirs = board(position, 0), board(position, 1)
     empty = position.BOARD & ~(mine | theirs)
     place = single(position, point)
