@@ -508,7 +508,6 @@ SIDES = {
     "clobber": "second",
     "dobutsu": "second",
     "draughts": "second",
-    "go": "second",
     "kalah": "second",
     "morris": "second",
     "nogo": "second",

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from random import Random
 
 import pytest
+from data import FOLDER, rows
+from hypothesis import given
+from positions import reached
 
-from cutnode import Board, load_game, perft
-from cutnode.games.go import mover, position_text, start
+from cutnode import Board, PositionError, Searcher, legal_moves, load_game, perft, solve
+from cutnode.compiler.jit import jit_enabled
+from cutnode.contract.cells import Points
+from cutnode.contract.verbs import bounds, canonical, outcome, play
+from cutnode.games.go import mover, parse_position, position_text, start
+from cutnode.games.go.gtp import COMMANDS, Session
 
 SIZES = ("1x1", "2x2", "1x5", "3x3", "4x3", "5x5", "8x8", "9x9")
 RULES = [
@@ -161,3 +170,89 @@ def test_random_games(size, rule):
         if board.position.passes == 2:
             sign = 1 if mover(board.position) == "x" else -1
             assert board.outcome() == sign * (2 * naive.area() - 1)
+
+
+# Go Text Protocol
+
+
+def answers(session, *commands):
+    return [session.answer(command).strip() for command in commands]
+
+
+def test_protocol():
+    session = Session()
+    setup = ("boardsize 3", "komi 0.5", "play b B2", "play B a2 # a comment", "play white PASS")
+    assert answers(session, *setup) == ["="] * 5
+    assert answers(session, "1 final_score", "2 undo", "\tundo ") == ["=1 B+8.5", "=2", "="]
+    assert "3 . . .\n2 . x .\n1 . . ." in session.answer("showboard")
+    assert answers(session, "undo", "undo") == ["=", "? cannot undo"]
+    assert answers(session, "final_score", "", "# only a comment") == ["= W+0.5", "", ""]
+    assert answers(session, "known_command play", "known_command no", "no") == [
+        *("= true", "= false", "? unknown command")
+    ]
+    assert answers(session, "protocol_version", "name") == ["= 2", "= cutnode"]
+    assert set(session.answer("list_commands")[2:].split()) == COMMANDS.keys()
+    assert all(session.answer(command).endswith("\n\n") for command in ("name", "no"))
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        *(("boardsize 19", "unacceptable size"), ("boardsize 2.5", "unacceptable size")),
+        *(("boardsize", "syntax error"), ("boardsize x", "syntax error")),
+        *(
+            ("komi nan", "syntax error"),
+            ("komi 2.3", "komi must be 0 to 25 in steps of 0.5, got 2.3"),
+        ),
+        *(
+            ("play b I3", "illegal move"),
+            ("play b F1", "illegal move"),
+            ("play b C3", "illegal move"),
+        ),
+        *(("play x C3", "syntax error"), ("play b", "syntax error"), ("genmove", "syntax error")),
+        *(("time_settings 1 2", "syntax error"), ("time_left x 1 0", "syntax error")),
+    ],
+)
+def test_refused_commands(command, error):
+    session = Session()
+    assert answers(session, "play b C3", f"5 {command}") == ["=", f"?5 {error}"]
+    assert session.answer("final_score") == "= B+25\n\n"
+
+
+def test_superko_in_the_protocol():
+    session = Session()
+    moves = "b b2", "w c2", "b a3", "w b3", "b pass", "w c1", "b b1", "w a2", "b a1", "w a3"
+    assert answers(session, "boardsize 3", *(f"play {move}" for move in moves))[-1] in "=?"
+    for line in session.lines:
+        boards = [str(position_text(position)).split()[0] for position in line]
+        changes = [b for a, b in zip(boards, boards[1:], strict=False) if a != b]
+        assert len(set(changes)) == len(changes)
+
+
+def test_clocks():
+    session = Session(seconds=100.0)
+    assert session.time_to_move(False) == 100
+    assert answers(session, "time_settings 60 0 0") == ["="]
+    assert 0 < session.time_to_move(False) < 10
+    assert answers(session, "time_left w 8 2") == ["="]
+    assert 0 < session.time_to_move(True) <= 4
+    assert answers(session, "time_settings 0 10 5") == ["="]
+    assert 0 < session.time_to_move(True) <= 2
+    assert answers(session, "time_settings 0 10 0") == ["="]  # no limit, says the protocol
+    assert session.time_to_move(True) == 100
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not jit_enabled(), reason="slow")
+def test_a_game_by_pipe():
+    commands = ["boardsize 2", *["genmove b", "genmove w"] * 9, "final_score", "quit", "name"]
+    done = subprocess.run(
+        [sys.executable, "-m", "cutnode.games.go.gtp", "--seconds", "0.3", "--table", "8"],
+        input="\n".join(commands),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = done.stdout.split("\n\n")
+    assert all(line.startswith("=") for line in said[:-1]) and len(said) == len(commands)
+    assert "= pass" in said

@@ -192,7 +192,7 @@ def key_with(position, mine, theirs, ko, second):
     stones = key_of_stones(position, mine, theirs)
     if position.AREA <= PACKED:
         return stones | point << Bits(PACKED) | passes << Bits(57) | white << Bits(59)
-    return mix(stones ^ mix(Bits(point | passes << Bits(8) | white << Bits(10))))
+    return mix(mix(stones) ^ (point | passes << Bits(8) | white << Bits(10)))
 
 
 # Repetition

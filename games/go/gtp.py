@@ -1,0 +1,296 @@
+"""Go by the Go Text Protocol (GTP), version 2, for graphical interfaces and referees.
+
+``cutnode gtp``, or ``python -m cutnode.games.go.gtp``, reads commands from standard input and
+writes answers to standard output.  The protocol is G. Farneback's ("Specification of the Go Text
+Protocol, version 2, draft 2", 2002).
+
+Boards are square, of 1x1 to 9x9 points.  A move of the player who is not to move is accepted, as
+the protocol wants, and so are moves after two passes.  ``final_score`` counts all stones on the
+board as alive.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from cutnode import CutnodeError, PositionError, Searcher
+from cutnode.contract.boards import board, remade
+from cutnode.contract.notation import board_text
+from cutnode.contract.verbs import play
+from cutnode.games.chess.uci import installed_version, lines_of_input
+from cutnode.games.go import (
+    KO,
+    NO_POINT,
+    YES_NO,
+    after_komi,
+    area,
+    move_text,
+    parse_move,
+    places,
+    rules,
+    start,
+)
+from cutnode.kernels.clock import Clock, allot
+from cutnode.search.record import allowed_moves
+
+__all__ = ["Session", "main"]
+
+COLOURS = {"b": False, "black": False, "w": True, "white": True}
+
+
+class RefusedError(CutnodeError):
+    """A command that fails, with the message of the protocol."""
+
+
+class Session:
+    """A game, and the commands about it.
+
+    *seconds* limits a move where the controller sets no clock; *table* is in MiB.  *ko* and
+    *suicide* choose the rules as in variants of the game.
+    """
+
+    def __init__(
+        self,
+        *,
+        seconds: float = 5.0,
+        table: int = 64,
+        ko: str = KO[0],
+        suicide: str = YES_NO[0],
+    ):
+        self.seconds = seconds
+        self.rules = KO.index(ko), YES_NO.index(suicide)
+        self.komi = 0
+        """In half points."""
+        self.size = 5
+        self.clocks: dict[bool, tuple[float, int]] = {}
+        """Seconds and stones left, 0 without a count, by whether the clock is white's."""
+        self.periods = (math.inf, 0.0, 0)
+        """Main time, byo-yomi time and its stones, as ``time_settings`` gives them."""
+        self.over = False
+        self.searcher = functools.lru_cache(1)(functools.partial(Searcher, table=table))
+        self.lines: list[list[Any]] = []
+        """The positions of the game after each command that changed it."""
+        self.clear_board([])
+
+    @property
+    def position(self) -> Any:
+        return self.lines[-1][-1]
+
+    def answer(self, line: str) -> str:
+        """Return the answer to a command; "" for an empty line or a comment."""
+        text = "".join(c for c in line.replace("\t", " ") if c >= " " and c != "\x7f")
+        words = text.partition("#")[0].split()
+        if not words:
+            return ""
+        number = words.pop(0) if re.fullmatch("[0-9]+", words[0]) else ""
+        try:
+            if not words or words[0] not in COMMANDS:
+                raise RefusedError("unknown command")
+            return f"={number} {COMMANDS[words[0]](self, words[1:])}".rstrip() + "\n\n"
+        except CutnodeError as error:
+            return f"?{number} {error}\n\n"
+
+    # Administration
+
+    def quit(self, words: list[str]) -> str:
+        self.over = True
+        return ""
+
+    def known_command(self, words: list[str]) -> str:
+        return str(words[0] in COMMANDS if words else False).lower()
+
+    # The board
+
+    def boardsize(self, words: list[str]) -> str:
+        (size,) = numbers(words, 1)
+        if size != int(size) or not 1 <= size <= 9:
+            raise RefusedError("unacceptable size")
+        self.size = int(size)
+        self.komi = min(self.komi, 2 * self.size**2)
+        return self.clear_board([])
+
+    def clear_board(self, words: list[str]) -> str:
+        self.lines = [[start(self.cls().VARIANT)]]
+        self.clocks = {}
+        return ""
+
+    def set_komi(self, words: list[str]) -> str:
+        (komi,) = numbers(words, 1)
+        if 2 * komi != int(2 * komi) or not 0 <= komi <= self.size**2:
+            raise RefusedError(f"komi must be 0 to {self.size**2} in steps of 0.5, got {words[0]}")
+        self.komi = int(2 * komi)
+        cls = self.cls()
+        self.lines = [[cls(*position) for position in line] for line in self.lines]
+        return ""
+
+    def cls(self) -> Any:
+        """Return the position class of the board and the rules."""
+        return rules(self.size, self.size, self.komi, *self.rules)
+
+    # Moves
+
+    def with_mover(self, word: str) -> list[Any]:
+        """Return the positions of the game, where the last one has a colour to move."""
+        colour = COLOURS.get(word.lower())
+        if colour is None:
+            raise RefusedError("syntax error")
+        *before, position = self.lines[-1]
+        mine, theirs = board(position, 0), board(position, 1)
+        if position.second != colour:
+            position = remade(position, theirs, mine, NO_POINT, 0, colour)
+        return [*before, position._replace(passes=position.passes % 2)]
+
+    def play(self, words: list[str]) -> str:
+        if len(words) != 2:
+            raise RefusedError("syntax error")
+        game = self.with_mover(words[0])
+        try:
+            move = parse_move(game[-1], words[1])
+        except PositionError:
+            raise RefusedError("illegal move") from None
+        if move not in allowed_moves(game[-1], game[:-1]):
+            raise RefusedError("illegal move")
+        self.lines.append([*game, play(game[-1], move)])
+        return ""
+
+    def genmove(self, words: list[str], *, keep: bool = True) -> str:
+        if len(words) != 1:
+            raise RefusedError("syntax error")
+        game = self.with_mover(words[0])
+        position, clock = game[-1], Clock(None)
+        move = position.AREA
+        if places(position):
+            seconds = self.time_to_move(position.second)
+            engine = self.searcher(type(position))
+            found = engine.search(position, seconds=seconds, history=game[:-1])
+            if found.reason == "interrupted":
+                raise KeyboardInterrupt
+            move = found.lines[0].move
+        if keep:
+            self.lines.append([*game, play(position, move)])
+            if position.second in self.clocks:
+                left, stones = self.clocks[position.second]
+                self.clocks[position.second] = left - clock.elapsed(), max(0, stones - 1)
+        return move_text(position, move)
+
+    def reg_genmove(self, words: list[str]) -> str:
+        return self.genmove(words, keep=False)
+
+    def undo(self, words: list[str]) -> str:
+        if len(self.lines) == 1:
+            raise RefusedError("cannot undo")
+        self.lines.pop()
+        return ""
+
+    # Time
+
+    def time_settings(self, words: list[str]) -> str:
+        main, extra, stones = numbers(words, 3)
+        self.periods = (math.inf if extra and not stones else main, extra, int(stones))
+        self.clocks = {}
+        return ""
+
+    def time_left(self, words: list[str]) -> str:
+        if len(words) != 3 or words[0].lower() not in COLOURS:
+            raise RefusedError("syntax error")
+        seconds, stones = numbers(words[1:], 2)
+        self.clocks[COLOURS[words[0].lower()]] = seconds, int(stones)
+        return ""
+
+    def time_to_move(self, white: bool) -> float:
+        """Return the seconds for a move, by the clock if there is one."""
+        main, extra, stones = self.periods
+        if main + extra == 0 or main == math.inf:
+            main, extra, stones = math.inf, 0.0, 0
+        usual = (main, 0) if main > 0 else (extra, stones)
+        left, moves = self.clocks.get(white, usual)
+        if left == math.inf:
+            return self.seconds
+        return min(self.seconds, allot(left, moves_to_go=moves or None, overhead=0.05).soft)
+
+    # Results
+
+    def final_score(self, words: list[str]) -> str:
+        position = self.position
+        points = after_komi(position, area(position)) / position.SCALE
+        points = -points if position.second else points
+        return "0" if points == 0 else f"{'B' if points > 0 else 'W'}+{abs(points):g}"
+
+
+def numbers(words: list[str], count: int) -> list[float]:
+    """Return the finite numbers that some words are; :class:`RefusedError` if they are not *count*."""
+    if len(words) != count:
+        raise RefusedError("syntax error")
+    try:
+        found = [float(word) for word in words]
+    except ValueError:
+        raise RefusedError("syntax error") from None
+    if not all(map(math.isfinite, found)):
+        raise RefusedError("syntax error")
+    return found
+
+
+COMMANDS: dict[str, Callable[[Session, list[str]], str]] = {
+    "protocol_version": lambda session, words: "2",
+    "name": lambda session, words: "cutnode",
+    "version": lambda session, words: installed_version(),
+    "known_command": Session.known_command,
+    "list_commands": lambda session, words: "\n".join(COMMANDS),
+    "quit": Session.quit,
+    "boardsize": Session.boardsize,
+    "clear_board": Session.clear_board,
+    "komi": Session.set_komi,
+    "play": Session.play,
+    "genmove": Session.genmove,
+    "reg_genmove": Session.reg_genmove,
+    "undo": Session.undo,
+    "showboard": lambda session, words: f"\n{board_text(session.position)}",
+    "time_settings": Session.time_settings,
+    "time_left": Session.time_left,
+    "final_score": Session.final_score,
+}
+
+
+def run(session: Session, lines: Iterable[str], say: Callable[[str], None]) -> None:
+    """Answer commands until there are no more, or ``quit``."""
+    for line in lines:
+        if said := session.answer(line):
+            say(said)
+        if session.over:
+            break
+
+
+@click.command("gtp", epilog="For example: cutnode gtp --seconds 2")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=5.0,
+    show_default=True,
+    metavar="S",
+    help="Time limit of a move; a clock of the controller may leave less.",
+)
+@click.option("--table", type=click.IntRange(1), default=64, show_default=True, metavar="MIB")
+@click.option("--ko", type=click.Choice(KO), default=KO[0], show_default=True)
+@click.option("--suicide", type=click.Choice(YES_NO), default=YES_NO[0], show_default=True)
+def main(**settings: Any) -> None:
+    """Play Go by GTP, on standard input and output."""
+    try:
+        run(Session(**settings), lines_of_input(), lambda text: print(text, end="", flush=True))
+    except CutnodeError as error:
+        raise click.ClickException(str(error)) from None
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody listens
+
+
+if __name__ == "__main__":
+    main()
