@@ -11,12 +11,22 @@ from data import FOLDER, rows
 from hypothesis import given
 from positions import reached
 
-from cutnode import Board, PositionError, Searcher, legal_moves, load_game, perft, solve
+from cutnode import (
+    Board,
+    CutnodeError,
+    PositionError,
+    Searcher,
+    legal_moves,
+    load_game,
+    perft,
+    solve,
+)
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.cells import Points
 from cutnode.contract.verbs import bounds, canonical, outcome, play
-from cutnode.games.go import mover, parse_position, position_text, start
+from cutnode.games.go import mover, parse_position, parse_record, position_text, record_text, start
 from cutnode.games.go.gtp import COMMANDS, Session
+from cutnode.playing.records import read_record
 
 SIZES = ("1x1", "2x2", "1x5", "3x3", "4x3", "5x5", "8x8", "9x9")
 RULES = [
@@ -256,3 +266,69 @@ def test_a_game_by_pipe():
     said = done.stdout.split("\n\n")
     assert all(line.startswith("=") for line in said[:-1]) and len(said) == len(commands)
     assert "= pass" in said
+
+
+# Records
+
+RECORD = """(;GM[1]FF[4]SZ[9]KM[6.5]PB[A [x\\]]PW[B]RE[W+R]C[a game];B[ee]C[the middle];W[cc]BM[1]
+(;B[gg];W[];B[tt])(;B[cg];W[gc](;B[aa])(;B[bb])))"""
+
+
+def test_records():
+    text, moves, about = parse_record(RECORD)
+    assert text == "" and about["variant"] == "9x9,komi=6.5" and about["comment"] == "a game"
+    assert about["headers"] == {"PB": "A [x]", "PW": "B", "RE": "W+R"}
+    assert moves == ["E5", "C7", "G3", "pass", "pass"]
+    assert (moves[0].comment, moves[1].mark) == ("the middle", "?")
+    ((other,),) = [moves[2].variations]
+    assert other == ["C3", "G7", "A9"] and other[2].variations == [["B8"]]
+    empty = start(about["variant"])
+    about |= {"players": ("A [x]", "B"), "date": "2026-01-01", "value": -13}
+    written = record_text(empty, moves, about)
+    assert "KM[6.5]" in written and "RE[W+R]" in written
+    again, same, _ = parse_record(written)
+    assert again == text and same == moves
+    assert (same[0].comment, same[1].mark) == ("the middle", "?")
+    assert same[2].variations == moves[2].variations
+    assert same[2].variations[0][2].variations == [["B8"]]
+
+
+def test_records_of_positions(tmp_path):
+    text = "(;SZ[3:2]HA[2]AB[aa][bb]RU[NZ];W[ca];B[ba])"
+    position, moves, about = parse_record(text)
+    assert (position, moves) == ("x../.x. o", ["C2", "B2"])
+    assert about["variant"] == "3x2,ko=situational,suicide=yes"
+    first = parse_position(position, about["variant"])
+    facts = {"players": ("w", "b"), "date": "2026-01-01", "value": None}
+    assert parse_record(record_text(first, moves, facts))[:2] == (position, moves)
+    file = tmp_path / "game.sgf"
+    file.write_text(text)
+    assert read_record(str(file), None).name == "go:3x2,ko=situational,suicide=yes"
+    with pytest.raises(CutnodeError, match=r"it is a game of go:3x2.*, not of go:9x9"):
+        read_record(str(file), "go:9x9")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "it is not a game in SGF"),
+        ("(;B[aa]", "line 1 of the SGF cannot be read: ''"),
+        ("()", "the SGF has no node"),
+        ("(B[aa])", "B stands before the first ;"),
+        ("(;GM[2])", "GM[2] is another game"),
+        ("(;SZ[19])", "there is no board of 19x19: a board has 1 to 9 columns and rows"),
+        ("(;B[aa])", "there is no board of 19x19"),
+        ("(;SZ[x])", "SZ[x] is not a size"),
+        ("(;SZ[5]KM[-1])", "komi must be 0 or more, in steps of 0.5, got KM[-1]"),
+        ("(;SZ[5]KM[3.75])", "komi must be 0 or more, in steps of 0.5, got KM[3.75]"),
+        ("(;SZ[5];B[ff])", "'ff' is not a point of a board of 5x5"),
+        ("(;SZ[5];B[aa];B[bb])", "B[bb] is not a move of white, whose turn it is"),
+        ("(;SZ[5];B[aa];AW[bb])", "stones are set up after the first move"),
+        ("(;SZ[2]AB[aa][ab][ba][bb])", "the chain of A2 has no liberty"),
+        ("(;SZ[2]" + "(;" * 400, "more than 300 variations"),
+    ],
+)
+def test_refused_records(text, words):
+    with pytest.raises(PositionError) as caught:
+        parse_record(text)
+    assert words in str(caught.value)

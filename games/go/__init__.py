@@ -22,7 +22,8 @@ bottom) or ``pass``.  A board has rows from the top, separated by line ends or `
 black, ``o`` white and ``.`` empty; then who is to move, ``x`` or ``o``; then perhaps ``ko C3``, the
 point that may not be retaken now, and ``pass`` after one pass, ``pass pass`` after two.  A variant
 is a size, columns and then rows, and perhaps options: ``5x5``, or
-``9x9,komi=6.5,ko=situational,suicide=yes``.
+``9x9,komi=6.5,ko=situational,suicide=yes``.  Records of games are in SGF
+(:mod:`cutnode.games.go.sgf`).
 
 Encoding: one bit for each point, row by row from the top, on large boards in several words
 (:mod:`cutnode.contract.boards`).  A move is the number of a bit, and the bit after the last point
@@ -69,6 +70,7 @@ from cutnode.contract.notation import play_texts
 from cutnode.contract.regions import connected, neighbours
 from cutnode.contract.stones import EARLY, images
 from cutnode.contract.variants import board_size, variants
+from cutnode.games.go import sgf
 
 COLUMNS = "ABCDEFGHJ"
 NO_POINT = -1
@@ -587,3 +589,71 @@ def describe(position: Any, value: float) -> str:
     winner = "black" if (value > 0) != position.second else "white"
     verb = "has won" if position.passes > 1 else "wins"
     return f"{winner} {verb} by {abs(value) / position.SCALE:g}"
+
+
+# Records
+
+RECORD_SUFFIX = ".sgf"
+OWN_FACTS = {"GM", "FF", "CA", "AP", "SZ", "KM", "RU", "PL", "C", *sgf.SETUP}
+"""The properties of the first node that are written from the game itself."""
+RULES_OF_NAMES = {"nz": "ko=situational,suicide=yes"}
+"""The options of variants for names of rules in records; other names mean the usual ones."""
+
+
+def record_text(start: Any, moves: list[str], about: dict[str, Any]) -> str:
+    """Return a game in SGF, from whatever position it began with."""
+    size = f"{start.WIDTH}" if start.WIDTH == start.HEIGHT else f"{start.WIDTH}:{start.HEIGHT}"
+    chosen = f"ko={KO[start.RULE]},suicide={YES_NO[start.SUICIDE]}"
+    facts = {"GM": "1", "FF": "4", "CA": "UTF-8", "AP": "cutnode", "SZ": size}
+    facts |= {"KM": f"{start.KOMI / start.SCALE:g}", "RU": chosen, "DT": str(about["date"])}
+    facts |= zip(("PW", "PB") if start.second else ("PB", "PW"), about["players"], strict=True)
+    value = about["value"]
+    if value is not None:
+        black = -value if start.second else value
+        points = f"{abs(value) / start.SCALE:g}"
+        facts["RE"] = "0" if value == 0 else f"{'B' if black > 0 else 'W'}+{points}"
+    headers = about.get("headers", {})
+    facts |= {name: text for name, text in headers.items() if name not in OWN_FACTS}
+    if comment := about.get("comment", ""):
+        facts["C"] = comment
+    root = "".join(f"{name}[{sgf.escaped(text)}]" for name, text in facts.items())
+    places = {
+        move_text(start, n): sgf.point_text(n % start.WIDTH, n // start.WIDTH)
+        for n in range(start.AREA)
+    }
+    for name, content in (("AB", 1), ("AW", 2)):
+        stones = [n for n in range(start.AREA) if cell(start, n) == content]
+        points = "".join(f"[{places[move_text(start, n)]}]" for n in stones)
+        root += f"{name}{points}" if stones else ""
+    root += "PL[W]" if start.second else ""
+    return f"(;{root}\n{sgf.nodes_text(moves, places, start.second)})\n"
+
+
+def parse_record(text: str) -> tuple[str, list[Any], dict[str, Any]]:
+    """Return the first position of a game in SGF, its moves, and its variant, facts and comment."""
+    tree = sgf.read_tree(text)
+    root = tree.nodes[0]
+    if root.get("GM", ["1"])[0].strip() != "1":
+        raise PositionError(f"GM[{root['GM'][0]}] is another game; Go is GM[1]")
+    size = sgf.size_of(root)
+    komi = root.get("KM", ["0"])[0].strip() or "0"
+    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{0,4})?", komi) or float(komi) * 2 % 1:
+        raise PositionError(f"komi must be 0 or more, in steps of 0.5, got KM[{komi}]")
+    named = root.get("RU", [""])[0].strip().lower()
+    named = named if named.startswith("ko=") else RULES_OF_NAMES.get(named, "")
+    variant = ",".join(filter(None, [f"{size[0]}x{size[1]}", f"komi={float(komi):g}", named]))
+    empty = start(variant)
+    contents = [0] * empty.AREA
+    for name, content in (("AB", 1), ("AW", 2)):
+        for point in root.get(name, []):
+            column, row = sgf.read_point(point, *size)
+            contents[row * size[0] + column] = content
+    player = root.get("PL", [""])[0].strip()[:1].upper() or sgf.first_mover(tree)
+    before = "xo"[player == "W" or (not player and "HA" in root)]
+    first = from_cells(contents, before, empty)
+    tree.nodes[0] = {name: texts for name, texts in root.items() if name not in sgf.SETUP}
+    moves = sgf.line_of(tree, size, COLUMNS, before == "o")
+    headers = {name: texts[0] for name, texts in root.items() if name not in OWN_FACTS}
+    said = "" if first == empty else position_text(first)
+    comment = "" if sgf.moves_of(root) else "\n".join(root.get("C", []))
+    return said, moves, {"headers": headers, "comment": comment, "variant": empty.VARIANT}

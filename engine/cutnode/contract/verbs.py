@@ -103,8 +103,8 @@ sums        ``parts part swapped part_key asymmetry``: positions that fall apart
     ``.pgn``: *moves* are the texts of the moves from the position *start*, and *about* holds the
     names of both ``players``, the ``date``, the ``value`` for the first of them, None if the game
     is not over, and perhaps ``headers`` and a ``comment`` before the first move.  ``parse_record``
-    returns the first position as text, the moves, and perhaps a dictionary with ``headers`` and
-    ``comment``.  Moves that are :class:`~cutnode.contract.plies.Ply`s have marks, comments and
+    returns the first position as text, the moves, and perhaps a dictionary with ``headers``,
+    ``comment`` and, if records say it, the ``variant``.  Moves that are :class:`~cutnode.contract.plies.Ply`s have marks, comments and
     variations.
 ``describe(position, value)``
     A value in words ("first player wins in 3 moves"); by default who wins, if the board names the

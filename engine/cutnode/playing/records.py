@@ -188,7 +188,20 @@ def parse_own(text: str, name: str, module: ModuleType) -> Recorded:
     start, moves, *rest = module.parse_record(text)
     plies = [move if isinstance(move, Ply) else Ply(move) for move in moves]
     about = rest[0] if rest else {}
+    if "variant" in about:
+        name = _named(name, about["variant"], module)
     return Recorded(name, start, plies, about.get("headers", {}), about.get("comment", ""))
+
+
+def _named(name: str, variant: str, module: ModuleType) -> str:
+    """Return the name of a game with the variant of its record; *name* may say one, too."""
+    base, _, asked = name.partition(":")
+    if type(module.start(asked)) is type(module.start(variant)):
+        return name
+    recorded = f"{base}:{variant}" if variant else base
+    if asked:
+        raise CutnodeError(f"it is a game of {recorded}, not of {name}")
+    return recorded
 
 
 def parse_session(text: str, name: str | None) -> Recorded:
