@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from random import Random
@@ -11,24 +12,26 @@ from data import FOLDER, rows
 from hypothesis import given
 from positions import reached
 
-from cutnode import (
-    Board,
-    CutnodeError,
-    PositionError,
-    Searcher,
-    legal_moves,
-    load_game,
-    perft,
-    solve,
-)
+from cutnode import Bits, Board, CutnodeError, PositionError, compiled, load_game, perft, solve
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.cells import Points
-from cutnode.contract.verbs import bounds, canonical, outcome, play
-from cutnode.games.go import mover, parse_position, parse_record, position_text, record_text, start
+from cutnode.contract.verbs import bounds, canonical, play
+from cutnode.games.go import (
+    KO,
+    breathing,
+    from_cells,
+    mover,
+    parse_position,
+    parse_record,
+    position_text,
+    record_text,
+    start,
+)
 from cutnode.games.go.gtp import COMMANDS, Session
 from cutnode.playing.records import read_record
 
-SIZES = ("1x1", "2x2", "1x5", "3x3", "4x3", "5x5", "8x8", "9x9")
+COLUMNS = "ABCDEFGHJKLMNOP"
+SIZES = ("1x1", "2x2", "1x11", "3x3", "4x3", "5x5", "8x8", "9x9")
 RULES = [
     f"ko={ko}{suicide}"
     for ko in ("positional", "situational", "simple")
@@ -43,18 +46,16 @@ class Naive:
         size, *options = variant.split(",")
         self.width, self.height = map(int, size.split("x"))
         self.options = dict(option.split("=") for option in options)
-        names = "ABCDEFGHJ"[: self.width]
+        names = COLUMNS[: self.width]
         rows = range(self.height, 0, -1)
         self.points = [f"{column}{row}" for row in rows for column in names]
         self.line = [({}, "x", 0)]
 
     def near(self, point):
-        column, row = "ABCDEFGHJ".index(point[0]), int(point[1])
+        column, row = COLUMNS.index(point[0]), int(point[1:])
         steps = ((column + 1, row), (column - 1, row), (column, row + 1), (column, row - 1))
         return [
-            "ABCDEFGHJ"[x] + str(y)
-            for x, y in steps
-            if 0 <= x < self.width and 1 <= y <= self.height
+            COLUMNS[x] + str(y) for x, y in steps if 0 <= x < self.width and 1 <= y <= self.height
         ]
 
     def reach(self, point, board):
@@ -235,7 +236,7 @@ def test_superko_in_the_protocol():
     assert answers(session, "boardsize 3", *(f"play {move}" for move in moves))[-1] in "=?"
     for line in session.lines:
         boards = [str(position_text(position)).split()[0] for position in line]
-        changes = [b for a, b in zip(boards, boards[1:], strict=False) if a != b]
+        changes = [b for a, b in itertools.pairwise(boards) if a != b]
         assert len(set(changes)) == len(changes)
 
 
@@ -316,7 +317,7 @@ def test_records_of_positions(tmp_path):
         ("()", "the SGF has no node"),
         ("(B[aa])", "B stands before the first ;"),
         ("(;GM[2])", "GM[2] is another game"),
-        ("(;SZ[19])", "there is no board of 19x19: a board has 1 to 9 columns and rows"),
+        ("(;SZ[19])", "there is no board of 19x19: a board has 1 to 19 columns and rows"),
         ("(;B[aa])", "there is no board of 19x19"),
         ("(;SZ[x])", "SZ[x] is not a size"),
         ("(;SZ[5]KM[-1])", "komi must be 0 or more, in steps of 0.5, got KM[-1]"),
@@ -332,3 +333,167 @@ def test_refused_records(text, words):
     with pytest.raises(PositionError) as caught:
         parse_record(text)
     assert words in str(caught.value)
+
+
+# Positions and values
+
+
+@pytest.mark.parametrize(
+    ("size", "count"),
+    [
+        pytest.param(*row, marks=[pytest.mark.slow, pytest.mark.long] if row[0] == "4x4" else [])
+        for row in rows(FOLDER / "go_positions.txt")
+    ],
+)
+def test_number_of_legal_positions(size, count):
+    """All colourings, built point by point: a chain that is complete must have a liberty."""
+    width, height = map(int, size.split("x"))
+    cls = load_game(f"go:{size}", plain=True).start()
+    if width * height > 9:
+        assert compiled_count(start(size)) == int(count)
+        return
+    found = 0
+    for number in range(3 ** (width * height)):
+        contents = [number // 3**place % 3 for place in range(width * height)]
+        try:
+            from_cells(contents, "x", cls)
+        except PositionError:
+            continue
+        found += 1
+    assert found == int(count)
+
+
+@compiled
+def compiled_count(position):
+    found = 0
+    for black in range(1 << position.AREA):
+        stones = Bits(black)
+        left = position.BOARD & ~stones
+        white = Bits(0)
+        while True:
+            empty = left & ~white
+            alive = breathing(position, stones, empty) == stones
+            if alive and breathing(position, white, empty) == white:
+                found += 1
+            white = Bits(white - left) & left
+            if not white:
+                break
+    return found
+
+
+NAMES = {"p": "positional", "s": "situational", "d": "simple"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+@pytest.mark.parametrize(
+    ("size", "value", "rule"),
+    [
+        (size, int(value), rule)
+        for size, value, letters in rows(FOLDER / "go_boards.txt")
+        for rule in letters
+    ],
+)
+def test_boards(size, value, rule):
+    assert solve(start(f"{size},ko={NAMES[rule]}")).value == value
+
+
+def test_values_depend_on_the_rule_of_repetition():
+    value = {ko: solve(load_game(f"go:2x2,ko={ko}", plain=True).start()).value for ko in KO[2:]}
+    assert value == {"simple": 0}
+
+
+def test_komi_is_taken_from_the_value():
+    assert solve(start("1x3,komi=0.5")).value == 2 * 3 - 1
+    assert solve(start("1x3,komi=2")).value == 3 - 2
+    assert load_game("go:1x3,komi=0.5").notation.describe(start("1x3,komi=0.5"), 5) == (
+        "black wins by 2.5"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        (".x.x./xxxx./...../...../..... x", -25 + 2 * 8, 25),  # two eyes, six stones
+        (".xxx./xxxx./...../...../..... x", -25, 25),  # one eye
+        (".x.x./xxxxx/ooooo/o.o.o/.ooo. o", -25 + 2 * 15, 25 - 2 * 10),
+        (".x..x/xxxxx/...../...../..... x", -25 + 2 * 10, 25),  # two points are one eye
+        (".xo.x/xxxxx/...../...../..... x", -25 + 2 * 8, 25),  # alive, but a stone is inside
+        (".x.o./xxoo./...../...../..... x", -25, 25),
+    ],
+)
+def test_unconditional_life(text, least, most):
+    assert bounds(parse_position(text), -25, 25) == (least, most)
+
+
+@given(reached("go"))
+def test_images_are_equivalent(position):
+    """Mirrored and turned positions have one class, and so do players exchanged without komi."""
+    word, _ = canonical(position)
+    lines = position_text(position).split(" ")[0].split("/")
+    rest = position_text(position).partition(" ")[2].partition(" ko ")[0]
+    if position.ko >= 0 or sum(line.count(".") for line in lines) < position.AREA - 8:
+        return
+    variant = type(position).VARIANT
+    passed = position._replace(passes=0)
+    word, _ = canonical(passed)
+    for image in ([line[::-1] for line in lines], lines[::-1]):
+        assert canonical(parse_position(f"{'/'.join(image)} {rest[0]}", variant))[0] == word
+    if not position.COLOURED:
+        assert canonical(passed._replace(second=not passed.second))[0] == word
+
+
+@pytest.mark.parametrize(
+    ("variant", "words"),
+    [
+        ("10x9", "there is no board of 10x9: a board has 1 to 19 columns and rows"),
+        ("5", "'5' is not a board size; write WIDTHxHEIGHT, as in 5x5"),
+        ("5x5,komi=x", "'komi=x' is not an option of Go; after the size there may be komi=2.5"),
+        ("5x5,komi=2.3", "'komi=2.3' is not an option of Go"),
+        ("5x5,ko=super", "'ko=super' is not an option of Go"),
+        ("5x5,ko=simple,ko=simple", "ko is given twice"),
+        ("5x5,komi=26", "komi of 26 is more than the 25 points of the board"),
+    ],
+)
+def test_refused_variants(variant, words):
+    with pytest.raises(PositionError) as caught:
+        start(variant)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A1 A1", "there is a stone on A1 already"),
+        ("A1 F1", "F1 is not on the board, whose points are A1..E5"),
+        ("A1 I1", "'I1' is not a move; moves are points, A1..E5, or pass"),
+        ("pass pass C3", "C3 is played after the game is over"),
+        (".x.../x..../...../...../..... o", ""),
+        ("xo.../o..../...../...../..... o", "the chain of A5 has no liberty"),
+        (".x.../x..../...../...../..... o ko C3", "no stone can have been taken in a ko on C3"),
+    ],
+)
+def test_refused_positions(text, words):
+    if words:
+        with pytest.raises(PositionError) as caught:
+            parse_position(text)
+        assert words in str(caught.value)
+        return
+    with pytest.raises(PositionError, match="a stone on A5 would have no liberty"):
+        load_game("go").notation.parse_move(parse_position(text), "A5")
+
+
+def test_a_ko_is_read_back():
+    position = parse_position("C4 C3 B3 B2 D3 D2 pass C1")
+    position = parse_position(position_text(position))
+    taken = load_game("go").parse(".xo../x.xo./.xo../...../..... o")
+    after = play(taken, load_game("go").notation.parse_move(taken, "B4"))
+    assert position_text(after) == ".xo../xo.o./.xo../...../..... x ko C4"
+    assert parse_position(position_text(after)) == after
+    with pytest.raises(PositionError, match="C4 would retake a ko at once"):
+        load_game("go").notation.parse_move(after, "C4")
+
+
+def test_the_board_has_lines():
+    cells = start("3x2").CELLS
+    assert isinstance(cells, Points) and len(cells.lines) == 7

@@ -1,4 +1,4 @@
-"""Go on boards of at most 9x9 points, by area scoring.
+"""Go on boards of at most 81 points, by area scoring.
 
 Rules: two players, black first, alternately put a stone on an empty point, or pass.  Neighbouring
 stones of one colour in rows and columns are a *chain*, and the empty points next to it its
@@ -72,7 +72,8 @@ from cutnode.contract.stones import EARLY, images
 from cutnode.contract.variants import board_size, variants
 from cutnode.games.go import sgf
 
-COLUMNS = "ABCDEFGHJ"
+COLUMNS = "ABCDEFGHJKLMNOPQRST"
+MOST_POINTS = 81
 NO_POINT = -1
 PACKED = 25
 """The most points of a board whose positions fit into a word."""
@@ -428,7 +429,7 @@ VARIANTS = "5x5", "4x4", "7x7", "9x9,komi=6.5"
     stones,
     usual="5x5",
     read=settings,
-    about="columns and rows, 1 to 9, and perhaps komi, ko (positional, situational or simple) and "
+    about="columns and rows, and perhaps komi, ko (positional, situational or simple) and "
     "suicide: 5x5 or 9x9,komi=6.5,ko=situational,suicide=yes",
 )
 def rules(width: int, height: int, komi: int, ko: int, suicide: int) -> dict[str, Any]:
@@ -437,9 +438,10 @@ def rules(width: int, height: int, komi: int, ko: int, suicide: int) -> dict[str
     *komi* is in half points; *ko* and *suicide* are numbers of their choices.
     """
     area = width * height
-    if not (1 <= width <= 9 and 1 <= height <= 9):
+    if not (1 <= width <= 19 and 1 <= height <= 19 and area <= MOST_POINTS):
         raise PositionError(
-            f"there is no board of {width}x{height}: a board has 1 to 9 columns and rows, as in 5x5"
+            f"there is no board of {width}x{height}: a board has 1 to 19 columns and rows, and at "
+            f"most {MOST_POINTS} points, as in 9x9 or 1x10"
         )
     if komi > 2 * area:
         raise PositionError(f"komi of {komi / 2:g} is more than the {area} points of the board")
@@ -489,7 +491,7 @@ Position = rules(5, 5, 0, 0, 0)
 
 # Text
 
-MOVE_PATTERN = r"[a-hjA-HJ][1-9]|(?i:pass)|[^\s,]+"
+MOVE_PATTERN = r"[a-hj-tA-HJ-T][0-9]{1,2}|(?i:pass)|[^\s,]+"
 
 
 def start(variant: str = "") -> Any:
@@ -504,12 +506,12 @@ def mover(position: Any) -> str:
 
 def point_of(position: Any, text: str) -> int:
     """Return the number of a point such as ``C3``; :class:`PositionError` if there is none."""
-    match = re.fullmatch("([a-hj])([1-9])", text.lower())
+    match = re.fullmatch("([a-hj-t])([0-9]{1,2})", text.lower())
     last = f"{COLUMNS[position.WIDTH - 1]}{position.HEIGHT}"
     if not match:
         raise PositionError(f"{quoted(text)} is not a move; moves are points, A1..{last}, or pass")
     column, row = COLUMNS.lower().index(match[1]), int(match[2])
-    if not (column < position.WIDTH and row <= position.HEIGHT):
+    if not (column < position.WIDTH and 1 <= row <= position.HEIGHT):
         raise PositionError(f"{text} is not on the board, whose points are A1..{last}")
     return position.WIDTH * (position.HEIGHT - row) + column
 

@@ -226,7 +226,7 @@ class Session:
 
 
 def numbers(words: list[str], count: int) -> list[float]:
-    """Return the finite numbers that some words are; :class:`RefusedError` if they are not *count*."""
+    """Return *count* words as finite numbers; :class:`RefusedError` if they are anything else."""
     if len(words) != count:
         raise RefusedError("syntax error")
     try:
