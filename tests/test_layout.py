@@ -46,7 +46,7 @@ MOST_LINES = 250
 """The most lines in a function."""
 
 PROGRAMS = {
-    *("cutnode.games.chess.tuning", "cutnode.games.chess.uci"),
+    *("cutnode.games.chess.tuning", "cutnode.games.chess.uci", "cutnode.games.go.gtp"),
     *("cutnode.games.othello.nboard", "cutnode.games.othello.training"),
 }
 """Modules in a game's folder that are programs: protocols, and trainers of evaluations."""
