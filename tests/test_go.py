@@ -12,10 +12,21 @@ from data import FOLDER, rows
 from hypothesis import given
 from positions import reached
 
-from cutnode import Bits, Board, CutnodeError, PositionError, compiled, load_game, perft, solve
+from cutnode import (
+    Bits,
+    Board,
+    CutnodeError,
+    PositionError,
+    compiled,
+    legal_moves,
+    load_game,
+    perft,
+    solve,
+)
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.cells import Points
-from cutnode.contract.verbs import bounds, canonical, play
+from cutnode.contract.notation import notation_of
+from cutnode.contract.verbs import bounds, canonical, outcome, play
 from cutnode.games.go import (
     KO,
     breathing,
@@ -497,3 +508,34 @@ def test_a_ko_is_read_back():
 def test_the_board_has_lines():
     cells = start("3x2").CELLS
     assert isinstance(cells, Points) and len(cells.lines) == 7
+
+
+@pytest.mark.parametrize(
+    ("size", "plies"),
+    [(5, 1500), (9, 500), pytest.param(9, 100_000, marks=[pytest.mark.slow, pytest.mark.long])],
+)
+def test_moves_and_results_are_those_of_openspiel(size, plies):
+    """Its games, by simple ko and without suicide, end where a board comes back."""
+    pyspiel, random = pytest.importorskip("pyspiel"), Random(size)
+    game = pyspiel.load_game(f"go(board_size={size})")
+    while plies > 0:
+        position = start(f"{size}x{size},komi=7.5,ko=simple")
+        notation = notation_of(type(position))
+        state = game.new_initial_state()
+        for _ in range(plies):
+            names = {
+                state.action_to_string(action).split()[1].upper(): action
+                for action in state.legal_actions()
+            }
+            legal = {notation.move_text(position, move): move for move in legal_moves(position)}
+            assert {name.upper() for name in legal} == names.keys()
+            choice = random.choice(sorted(legal))
+            position = play(position, legal[choice])
+            state.apply_action(names[choice.upper()])
+            plies -= 1
+            if state.is_terminal():
+                break
+        over, value = outcome(position)
+        if over:
+            black = -value if position.second else value
+            assert state.returns() == [1 if black > 0 else -1, -1 if black > 0 else 1]
