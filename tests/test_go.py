@@ -428,8 +428,8 @@ def test_komi_is_taken_from_the_value():
         (".x.x./xxxx./...../...../..... x", -25 + 2 * 8, 25),  # two eyes, six stones
         (".xxx./xxxx./...../...../..... x", -25, 25),  # one eye
         (".x.x./xxxxx/ooooo/o.o.o/.ooo. o", -25 + 2 * 15, 25 - 2 * 10),
-        (".x..x/xxxxx/...../...../..... x", -25 + 2 * 10, 25),  # two points are one eye
-        (".xo.x/xxxxx/...../...../..... x", -25 + 2 * 8, 25),  # alive, but a stone is inside
+        (".x..x/xxxxx/...../...../..... x", -25 + 2 * 8 + 1, 25),  # of two points one is nobody's
+        (".xo.x/xxxxx/...../...../..... x", -25 + 2 * 8 + 1, 25),  # the same with a stone inside
         (".x.o./xxoo./...../...../..... x", -25, 25),
     ],
 )

@@ -10,9 +10,9 @@ empty points from which only his stones can be reached (J. Tromp and B. Taylor, 
 the *logical rules*).
 
 Repetition, by ``ko``: ``positional`` (superko: no move but a pass may bring an earlier board back;
-the usual rule), ``situational`` (the same for a board with the same player to move, after a pass or
-not), or ``simple`` (a player may not take back a single stone at once, and longer cycles are a
-draw).
+the usual rule), ``situational`` (no move but a pass may bring a board back that another move of the
+same player has left: natural situational superko), or ``simple`` (a player may not take back a
+single stone at once, and longer cycles are a draw).
 
 Values: the area of the mover minus the other's, less komi for black.  Where komi is not a whole
 number, values are in half points.
@@ -208,7 +208,7 @@ def reversible(position, child):
 
 @compiled
 def recurrence(position):
-    """Return the board by colours; with the player to move and a pass in situational superko."""
+    """Return the board by colours, in situational superko with whoever left it, by move or pass."""
     if position.RULE == 2:
         return key(position)
     mine, theirs = board(position, 0), board(position, 1)
@@ -225,11 +225,13 @@ def recurrence(position):
 
 @compiled(inline=False)
 def secure(position, own, others):
-    """Return how many points are a player's whatever the other does.
+    """Return a lower bound for a player's points minus the other's, plus the points of the board.
 
-    These are the stones that live although their owner always passes (D. Benson, "Life in the game
-    of Go", 1976), and the empty regions of one or two points between them: he answers a stone in a
-    region of two by capturing it.
+    He need only pass for the rest of the game.  Then chains live that have two regions without own
+    stones around them, each of which no other chain than such ones surrounds, and whose empty
+    points (all its points, where suicide can empty them) are liberties of the chain: D. Benson,
+    "Life in the game of Go" (1976).  The other player cannot fill the last point of such a region,
+    so a region of one point is an own one, and in a larger one there is a point of nobody.
     """
     empty = position.BOARD & ~(own | others)
     left = position.BOARD & ~own
@@ -243,37 +245,35 @@ def secure(position, own, others):
     if count < 2:
         return 0
     alive = own
+    points = 0
     while True:
         once, twice = position.NONE, position.NONE
+        points = 0
         for number in range(count):
             region = regions[number]
             around = neighbours(position, region) & own
             if around & ~alive:
                 continue
+            needed = region if position.SUICIDE else region & empty
+            kept = False
             while around:
                 chain = connected(position, lowest(around), own)
                 around &= ~chain
-                if not region & empty & ~neighbours(position, chain):
+                if not needed & ~neighbours(position, chain):
                     twice |= once & chain
                     once |= chain
+                    kept = True
+            if kept:
+                points += 1 if without_lowest(region) else 2
         if twice == alive:
             break
         alive = twice
-    found = popcount(alive)
-    if found:
-        near = neighbours(position, alive)
-        for number in range(count):
-            region = regions[number]
-            small = not without_lowest(without_lowest(region))
-            if small and not region & ~(near & empty):
-                if not neighbours(position, region) & own & ~alive:
-                    found += popcount(region)
-    return found
+    return 2 * popcount(alive) + points if alive else 0
 
 
 @compiled
 def bounds(position, alpha, beta):
-    """Bound the value by what is unconditionally alive.
+    """Bound the value by what is unconditionally alive, and by a pass that ends the game.
 
     Where cycles are drawn, a player can make one by suicide whatever the other owns.
     """
@@ -281,10 +281,12 @@ def bounds(position, alpha, beta):
         value = after_komi(position, area(position))
         return value, value
     mine, theirs = board(position, 0), board(position, 1)
-    lower = after_komi(position, 2 * secure(position, mine, theirs) - position.AREA)
-    upper = after_komi(position, position.AREA - 2 * secure(position, theirs, mine))
+    lower = after_komi(position, secure(position, mine, theirs) - position.AREA)
+    upper = after_komi(position, position.AREA - secure(position, theirs, mine))
     if position.SUICIDE and position.RULE == 2:
         return min(lower, 0), max(upper, 0)
+    if position.passes == 1:
+        lower = max(lower, after_komi(position, area(position)))
     return lower, upper
 
 

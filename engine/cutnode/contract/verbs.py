@@ -104,8 +104,8 @@ sums        ``parts part swapped part_key asymmetry``: positions that fall apart
     names of both ``players``, the ``date``, the ``value`` for the first of them, None if the game
     is not over, and perhaps ``headers`` and a ``comment`` before the first move.  ``parse_record``
     returns the first position as text, the moves, and perhaps a dictionary with ``headers``,
-    ``comment`` and, if records say it, the ``variant``.  Moves that are :class:`~cutnode.contract.plies.Ply`s have marks, comments and
-    variations.
+    ``comment`` and, if records say it, the ``variant``.  Moves that are
+    :class:`~cutnode.contract.plies.Ply`s have marks, comments and variations.
 ``describe(position, value)``
     A value in words ("first player wins in 3 moves"); by default who wins, if the board names the
     players, and by how much.

@@ -213,7 +213,8 @@ PROOF_OPTIONS = OPTIONS | {
         str,
         "Alpha-beta, proof-number search (pn), the same on sums of parts (sums), or whichever "
         "finishes first (auto).",
-        usual="sums if positions fall apart into parts, else alphabeta",
+        usual="sums if positions fall apart into parts, pn if repetitions are no draws, else "
+        "alphabeta",
         choices=SOLVERS,
     ),
     "weak": Option(bool, "Prove only who wins: 1 is the mover, -1 the opponent, 0 nobody.", False),

@@ -129,8 +129,9 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     several processes may work on it: see :mod:`cutnode.search.resuming`.
 
     *engine* is ``"alphabeta"``, ``"pn"`` (df-pn, for games that are won or lost by narrow lines in
-    wide trees: :mod:`cutnode.kernels.proof_numbers`), ``"sums"`` (for games whose positions fall
-    apart, solved by their parts: :mod:`cutnode.kernels.sums`; there the default), or ``"auto"``,
+    wide trees: :mod:`cutnode.kernels.proof_numbers`; the default where a repetition is no draw),
+    ``"sums"`` (for games whose positions fall apart, solved by their parts:
+    :mod:`cutnode.kernels.sums`; there the default), or ``"auto"``,
     which alternates between the first two, each time with more nodes, until one finds a proof; the
     result names it.
 

@@ -25,6 +25,7 @@ from cutnode.contract.errors import (
     require_integer,
     require_iterable,
 )
+from cutnode.contract.repetition import repetition_rule
 from cutnode.kernels.declarations import Technique
 from cutnode.kernels.evaluation import AnyEvaluation
 from cutnode.kernels.scores import is_decisive
@@ -216,7 +217,9 @@ def solving_engine(cls: Any, engine: str | None) -> str:
         return "sums" if engine is None or engine == "auto" else engine
     if engine == "sums":
         raise GameError(f"engine=sums needs a game that defines parts; {game_name(cls)} does not")
-    return engine or "alphabeta"
+    if engine is None:  # alpha-beta has no table where values depend on the line of play
+        return "alphabeta" if repetition_rule(cls) == "draw" else "pn"
+    return engine
 
 
 def proof_options(kind: str, keywords: Mapping[str, Any]) -> ProofOptions:
