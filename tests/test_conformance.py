@@ -37,7 +37,7 @@ VARIANTS = (
     *(f"connect4:{board}" for board in BOARDS),
     *("toys.boxes:3", "toys.boxes:4", "toys.ruin:fear", "ur:masters-2", "ur:blitz", "othello:4x4"),
     *("hex:4", "hex:3x5", "mnk:3x3x3", "mnk:5x4x4", "domineering:4x3", "y:4"),
-    *("clobber:4x3", "cram:4x3", "kayles:dawson,12", "go:3x3", "nogo:3x3", "toads:5,2,4"),
+    *("clobber:4x3", "cram:4x3", "kayles:dawson,12", "go:3x3", "go:8x8", "nogo:3x3", "toads:5,2,4"),
 )
 
 
