@@ -24,7 +24,7 @@ from cutnode.search.solving import Goal, Resources, Solver
 MOST_LINE = 512
 
 SHIPPED = """
-tictactoe connect4 othello chess breakthrough dobutsu go:3x3,ko=simple ur kalah skirmish draughts hex:5
+tictactoe connect4 othello chess breakthrough dobutsu ur kalah skirmish draughts hex:5
 morris y mnk qubic oware domineering:4x5 clobber:4x3 cram:4x4 kayles nogo:3x3 toads uniform
 """
 TOYS = """
