@@ -26,7 +26,7 @@ from cutnode.contract.verbs import play
 KEPT = Path(__file__).with_name("signature.txt")
 EVERY = 10
 DEPTH = 7
-DEPTHS = {"clobber": 5, "cram": 5, "hex": 3, "mnk": 3, "nogo": 4, "qubic": 4}
+DEPTHS = {"clobber": 5, "cram": 5, "go": 4, "hex": 3, "mnk": 3, "nogo": 4, "qubic": 4}
 DEPTHS |= {"skirmish": 3, "toads": 16, "ur": 4, "y": 3}
 """The plies of each search; fewer for games with many moves or long turns."""
 
