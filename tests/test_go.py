@@ -410,8 +410,8 @@ def test_boards(size, value, rule):
 
 
 def test_values_depend_on_the_rule_of_repetition():
-    value = {ko: solve(load_game(f"go:2x2,ko={ko}", plain=True).start()).value for ko in KO[2:]}
-    assert value == {"simple": 0}
+    value = {ko: solve(load_game(f"go:2x2,ko={ko}", plain=True).start()).value for ko in KO}
+    assert value == {"positional": 1, "situational": 1, "simple": 0}
 
 
 def test_komi_is_taken_from_the_value():
