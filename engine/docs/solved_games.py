@@ -18,6 +18,7 @@ from typing import NamedTuple, Self
 
 import cutnode
 from cutnode.contract.loading import Game
+from cutnode.kernels.scores import is_decisive
 from cutnode.search.loops import has_loops
 
 FILE = Path(__file__).with_suffix(".txt")
@@ -84,14 +85,14 @@ def rows(path: Path = FILE) -> tuple[list[Row], dict[str, str]]:
 def value_of(result: cutnode.Result) -> str:
     """Return a value as the file has it.
 
-    In games that fall apart it has the nimber, or the outcome class; in games with cycles a win has
-    its plies; after ``analyse`` the moves follow that win.
+    In games that fall apart it has the nimber, or the outcome class; in decisive games with cycles
+    a win has its plies; after ``analyse`` the moves follow that win.
     """
     position = result.position
     words = [str(result.value)]
     if result.outcome_class is not None:
         words.append(result.outcome_class if result.nimber is None else f"nimber {result.nimber}")
-    if result.value and has_loops(type(position)):
+    if result.value and has_loops(type(position)) and is_decisive(type(position)):
         words.append(f"{result.depth} plies")
     if result.scores:
         text = Game.of(position).move_text
