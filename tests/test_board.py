@@ -359,8 +359,8 @@ def test_bad_input_is_said(page: Page, service: str) -> None:
     page.get_by_role("radio", name="second player").click()
     page.click("#done")
     expect(page.locator(".disc")).to_have_count(3)
-    page.goto(f"{service}/#game=go")
-    expect(page.locator("#error")).to_contain_text("unknown game 'go'")
+    page.goto(f"{service}/#game=shogi")
+    expect(page.locator("#error")).to_contain_text("unknown game 'shogi'")
     page.select_option("#game", "hex")
     page.fill("#variant", "99")
     page.get_by_role("button", name="New game").click()
@@ -730,7 +730,7 @@ def test_a_link_holds_the_whole_game(page: Page, service: str) -> None:
     [
         ("1. e4 e6 2. Ke3", "step 2: '.' is not a cell; cells are 1..9"),
         ('[Event "?"]\n\n1. e4 e6 2. Ke3', "step 3: 'Ke3' is not a legal move of white"),
-        ("# moves of go\n1", "unknown game 'go'"),
+        ("# moves of shogi\n1", "unknown game 'shogi'"),
         ("# moves of tictactoe\n5\n(\n1\n", "a variation is not closed"),
         ("# moves of tictactoe, from x\n5\n", "the board has 1 rows"),
         ("5 1 9 9", "step 4: cell 9 is marked already"),

@@ -377,9 +377,9 @@ def test_other_origins(service: str, client: httpx.Client) -> None:
     with running(Settings(cors=(origin,), prepared=False)) as (_, url):
         answer = httpx.options(f"{url}/games/tictactoe/solve", headers=asked)
         assert answer.headers[allowed] == origin
-        refused = httpx.get(f"{url}/games/go", headers={"origin": origin})
+        refused = httpx.get(f"{url}/games/shogi", headers={"origin": origin})
         assert (refused.status_code, refused.headers[allowed]) == (404, origin)
-        other = httpx.get(f"{url}/games/go", headers={"origin": "https://other.example"})
+        other = httpx.get(f"{url}/games/shogi", headers={"origin": "https://other.example"})
         assert allowed not in other.headers
         with conversation(url, origin=origin):
             pass
@@ -888,7 +888,7 @@ def test_bad_requests(
 
 
 def test_what_is_not_there(client: httpx.Client) -> None:
-    assert error(client.get("/games/go")) == (404, "no such game", "path.game")
+    assert error(client.get("/games/shogi")) == (404, "no such game", "path.game")
     assert error(client.get("/games/%00")) == (404, "no such game", "path.game")
     assert error(client.get("/games/tictactoe:3x3")) == (404, "no such game", "path.game")
     assert error(client.get("/games/connect4:99x99")) == (404, "no such game", "path.game")
@@ -1156,7 +1156,7 @@ def test_the_command_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None
         assert f"'{host}' is not a host" in failure("--allow-host", host)
     assert "--games" in failure("--only")
     assert "'example.com' is not an origin" in failure("--cors", "example.com")
-    assert "unknown game 'go'" in failure("--games", "go", "--port", "0")
+    assert "unknown game 'shogi'" in failure("--games", "shogi", "--port", "0")
     assert "there is no tablebase in" in failure("--tablebase", "nowhere", "--port", "0")
     monkeypatch.delitem(sys.modules, "cutnode.service.server")
     monkeypatch.setitem(sys.modules, "uvicorn", None)
