@@ -223,10 +223,8 @@ def test_limit_before_every_move_is_valued_is_exit_3():
     assert ": ?" in result.output
 
 
-def cutnode_nodes(position: str) -> int:
-    return int(
-        parsed(run_cutnode("solve", "connect4", position, "--json"))[0]["statistics"]["nodes"]
-    )
+def cutnode_nodes(position: str, verb: str = "solve") -> int:
+    return int(parsed(run_cutnode(verb, "connect4", position, "--json"))[0]["statistics"]["nodes"])
 
 
 def test_limits_far_away_change_nothing():
@@ -275,7 +273,7 @@ def test_cold_positions_do_not_help_each_other(verb):
         arguments = verb, "connect4", "--file", "-", "--json", *more
         return [one["statistics"]["nodes"] for one in parsed(run_cutnode(*arguments, stdin=twice))]
 
-    alone = cutnode_nodes(SEARCHED)
+    alone = cutnode_nodes(SEARCHED, verb)
     assert nodes("--cold") == [alone, alone]
     warm = nodes()
     assert warm[0] == alone > warm[1]

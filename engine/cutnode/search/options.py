@@ -176,6 +176,13 @@ class QuestionOptions(ProofOptions):
         if self.at_least is not None and self.weak:
             raise CutnodeError("weak and at_least exclude each other: choose one question")
 
+    def of_game(self, cls: Any) -> Self:
+        """Return the options with the engine that they mean for a game."""
+        # Alpha-beta has no table where values depend on the line of play.
+        if self.engine is None and repetition_rule(cls) != "draw":
+            return replace(self, engine="pn")
+        return ProofOptions.of_game(self, cls)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchOptions(_LimitedOptions):
@@ -217,9 +224,7 @@ def solving_engine(cls: Any, engine: str | None) -> str:
         return "sums" if engine is None or engine == "auto" else engine
     if engine == "sums":
         raise GameError(f"engine=sums needs a game that defines parts; {game_name(cls)} does not")
-    if engine is None:  # alpha-beta has no table where values depend on the line of play
-        return "alphabeta" if repetition_rule(cls) == "draw" else "pn"
-    return engine
+    return engine or "alphabeta"
 
 
 def proof_options(kind: str, keywords: Mapping[str, Any]) -> ProofOptions:
