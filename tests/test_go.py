@@ -415,8 +415,8 @@ def test_values_depend_on_the_rule_of_repetition():
 
 
 def test_komi_is_taken_from_the_value():
-    assert solve(start("1x3,komi=0.5")).value == 2 * 3 - 1
-    assert solve(start("1x3,komi=2")).value == 3 - 2
+    for komi, value in (("0.5", 2 * 3 - 1), ("2", 3 - 2)):
+        assert solve(load_game(f"go:1x3,komi={komi}", plain=True).start()).value == value
     assert load_game("go:1x3,komi=0.5").notation.describe(start("1x3,komi=0.5"), 5) == (
         "black wins by 2.5"
     )
