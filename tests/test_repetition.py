@@ -4,6 +4,7 @@ from collections import Counter
 from types import SimpleNamespace
 
 import pytest
+from marks import compiled_only
 from toys.walk import walk
 
 from cutnode import (
@@ -210,6 +211,7 @@ def test_wrong_constants_are_refused(monkeypatch, constants, message):
         repetition_rule(type(game.start()))
 
 
+@compiled_only
 def test_functions_that_need_values_of_positions_refuse(tmp_path):
     game = load_game(GAME.format("loss"))
     start, of_line = game.start(), 'is "loss", so a value is no property of a position'
