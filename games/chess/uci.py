@@ -21,10 +21,9 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import metadata
 from random import Random
 from typing import Any, NamedTuple
 
@@ -50,6 +49,7 @@ from cutnode.games.chess.notation import parse_move, uci
 from cutnode.kernels.clock import Allowance, Clock, allot, settle
 from cutnode.kernels.parameters import MOST_DEPTH, MOST_MOVES
 from cutnode.kernels.scores import WIN, win_distance
+from cutnode.playing.protocols import installed_version, lines_of_input
 
 __all__ = ["OPTIONS", "Option", "Session", "main", "nodes_at"]
 
@@ -716,20 +716,6 @@ def number(text: str) -> int:
     except ValueError:
         pass
     raise CutnodeError(f"{quoted(text)} is not a whole number")
-
-
-def installed_version() -> str:
-    try:
-        return metadata.version("cutnode")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
-
-
-def lines_of_input() -> Iterator[str]:
-    """Yield lines, unbuffered: a thread that waits for one does not keep Python from ending."""
-    with os.fdopen(0, "rb", buffering=0, closefd=False) as stream:
-        for line in stream:
-            yield line.decode("utf-8", "replace")
 
 
 @click.command("uci")

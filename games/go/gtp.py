@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 import re
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -25,7 +23,6 @@ from cutnode import CutnodeError, PositionError, Searcher
 from cutnode.contract.boards import board, remade
 from cutnode.contract.notation import board_text
 from cutnode.contract.verbs import play
-from cutnode.games.chess.uci import installed_version, lines_of_input
 from cutnode.games.go import (
     KO,
     NO_POINT,
@@ -39,6 +36,7 @@ from cutnode.games.go import (
     start,
 )
 from cutnode.kernels.clock import Clock, allot
+from cutnode.playing.protocols import installed_version, lines_of_input, speaking
 from cutnode.search.record import allowed_moves
 
 __all__ = ["Session", "main"]
@@ -282,14 +280,8 @@ def run(session: Session, lines: Iterable[str], say: Callable[[str], None]) -> N
 @click.option("--suicide", type=click.Choice(YES_NO), default=YES_NO[0], show_default=True)
 def main(**settings: Any) -> None:
     """Play Go by GTP, on standard input and output."""
-    try:
+    with speaking():
         run(Session(**settings), lines_of_input(), lambda text: print(text, end="", flush=True))
-    except CutnodeError as error:
-        raise click.ClickException(str(error)) from None
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody listens
 
 
 if __name__ == "__main__":

@@ -12,10 +12,8 @@ is no move, until a game is accepted.
 
 from __future__ import annotations
 
-import os
 import queue
 import re
-import sys
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -38,6 +36,7 @@ from cutnode.games.othello import Discs, Position, move_text, parse_position, pl
 from cutnode.games.othello.discs import PASS, empties
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.solver import solve_batch
+from cutnode.playing.protocols import lines_of_input, speaking
 from cutnode.runtime.running import Limits
 
 __all__ = ["Session", "main", "read_game"]
@@ -333,13 +332,6 @@ def read_game(text: str) -> tuple[list[Discs], dict[bool, float]]:
     return game, {white: total - spent for white, spent in used.items()}
 
 
-def lines_of_input() -> Iterable[str]:
-    """Yield lines, unbuffered: a thread that waits for one does not keep Python from ending."""
-    with os.fdopen(0, "rb", buffering=0, closefd=False) as stream:
-        for line in stream:
-            yield line.decode("utf-8", "replace")
-
-
 @click.command()
 @click.option("--table", type=click.IntRange(2), default=64, show_default=True, metavar="MIB")
 @click.option(
@@ -368,7 +360,7 @@ def lines_of_input() -> Iterable[str]:
 )
 def main(table: int, seconds: float, depth: int, exact: int) -> None:
     """Play Othello for NBoard: read its commands from standard input, write answers to output."""
-    try:
+    with speaking():
         session = Session(
             lambda line: print(line, flush=True),
             table=table,
@@ -377,12 +369,6 @@ def main(table: int, seconds: float, depth: int, exact: int) -> None:
             exact=exact,
         )
         session.run(lines_of_input())
-    except CutnodeError as error:
-        raise click.ClickException(str(error)) from None
-    except KeyboardInterrupt:
-        sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody listens
 
 
 if __name__ == "__main__":
