@@ -225,8 +225,7 @@ def positions_recur_with_their_moves(position: Any, sample: Sample) -> Iterator[
         if recurrence(coerce(met)) != word:
             yield "an equal position has another word"
         other = sample.recurrences.setdefault(int(word), met)
-        differ = draws and legal_moves(other) != legal_moves(met)
-        if differ or (draws and outcome(other) != outcome(met)):
+        if draws and (outcome(other), legal_moves(other)) != (outcome(met), legal_moves(met)):
             yield f"{other!r} has the same word {word}, but other moves or another outcome"
 
 

@@ -131,9 +131,8 @@ def solve(position: Any, text: str | None = None, **options: Unpack[SolveKeyword
     *engine* is ``"alphabeta"``, ``"pn"`` (df-pn, for games that are won or lost by narrow lines in
     wide trees: :mod:`cutnode.kernels.proof_numbers`; the default where a repetition is no draw),
     ``"sums"`` (for games whose positions fall apart, solved by their parts:
-    :mod:`cutnode.kernels.sums`; there the default), or ``"auto"``,
-    which alternates between the first two, each time with more nodes, until one finds a proof; the
-    result names it.
+    :mod:`cutnode.kernels.sums`; there the default), or ``"auto"``, which alternates between the
+    first two, each time with more nodes, until one finds a proof; the result names it.
 
     Raise :class:`GameError` for games of chance, which :func:`iterate` solves,
     :class:`PositionError` if *text* is not a position, and :class:`CutnodeError` for options that

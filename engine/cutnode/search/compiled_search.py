@@ -186,7 +186,7 @@ class CompiledSearch:
         self.memory["stop"] = CALLED
 
     def remember(self, history: Sequence[Any], position: Any) -> None:
-        """Tell the kernel which positions of the game so far are a draw if they occur again."""
+        """Tell the kernel which positions of the game so far count if they occur again."""
         words = counted_words(history, position) if history else []
         if words:
             self.words["path"][: len(words)] = words

@@ -328,8 +328,7 @@ def prove_win(
     first move to these moves; after them, a return to *position* is a draw.  *nodes*, *seconds* and
     *stop* limit the whole search.  *history* holds the positions of the game before this one,
     oldest first, whose repetition is a draw.  *progress* is called with each number of moves that
-    is refuted, and the nodes so far.
-    *tablebase* is as for :class:`Prover`.
+    is refuted, and the nodes so far.  *tablebase* is as for :class:`Prover`.
 
     Raise :class:`GameError` for games with chance or extra turns, or if a repetition is no draw.
     """

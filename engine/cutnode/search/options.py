@@ -25,7 +25,7 @@ from cutnode.contract.errors import (
     require_integer,
     require_iterable,
 )
-from cutnode.contract.repetition import repetition_rule
+from cutnode.contract.repetition import bans_repetition, repetition_rule
 from cutnode.kernels.declarations import Technique
 from cutnode.kernels.evaluation import AnyEvaluation
 from cutnode.kernels.scores import is_decisive
@@ -281,10 +281,11 @@ def root_moves(position: Any, options: SearchOptions) -> list[int] | None:
 
     Raise :class:`PositionError` if a chosen one is illegal, or if all are illegal repetitions.
     """
-    history: Any = options.history
     if options.moves is not None:
-        return chosen_moves(position, options.moves, history)
-    allowed, legal = allowed_moves(position, history), legal_moves(position)
+        return chosen_moves(position, options.moves, options.history)
+    if not options.history or not bans_repetition(position):
+        return None
+    allowed, legal = allowed_moves(position, options.history), legal_moves(position)
     if legal and not allowed:
         raise PositionError("the game is over: every move brings an earlier position back")
     return None if len(allowed) == len(legal) else allowed
