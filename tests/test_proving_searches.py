@@ -7,6 +7,7 @@ import pickle
 import random
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from commands import run_cutnode
@@ -14,10 +15,13 @@ from commands import run_cutnode
 import cutnode
 from cutnode import CutnodeError, Engine, GameError, PositionError, load_game, make_player, minimax
 from cutnode.contract.dispatch import module_of
+from cutnode.kernels.clock import Clock
+from cutnode.kernels.parameters import MOST_MOVES
 from cutnode.kernels.scores import MOST_ESTIMATE, WIN, win_distance
 from cutnode.kernels.tablebase_scores import FAR
 from cutnode.search import proving_searcher
-from cutnode.search.proving_searcher import ProvingSearcher
+from cutnode.search.options import SearchOptions
+from cutnode.search.proving_searcher import ProvingSearcher, WinAttempt
 from cutnode.search.searcher import Searcher
 
 pytestmark = pytest.mark.once
@@ -256,6 +260,26 @@ def test_an_attempt_at_a_win_heeds_the_game_before(monkeypatch):
     after = chess.play(position, first.best_move)
     other = searcher.search(position, nodes=2_000, history=[after, after])
     assert other.value != WIN - 3 or other.best_move != first.best_move
+
+
+def test_where_a_repetition_is_no_draw_no_win_is_attempted(monkeypatch):
+    chess = load_game("chess", plain=True)
+    assert ProvingSearcher(chess, table=1, ready=False).share > 0
+    monkeypatch.setattr(chess.module, "REPETITION", "loss", False)
+    monkeypatch.setattr(chess.module, "REPETITIONS", 2)
+    assert ProvingSearcher(chess, table=1, ready=False).share == 0
+
+
+def test_a_far_win_is_no_more_moves_than_a_proof_may_have():
+    chess = load_game("chess", plain=True)
+    asked = []
+    prover = SimpleNamespace(prove=lambda position, moves, **options: asked.append(moves))
+    options = SearchOptions(nodes=200_000)
+    for value in (WIN - 4_000, WIN - 7, WIN - 1, 0, 4_000 - WIN):
+        attempt = WinAttempt(prover, chess.start(), options, options.limits(), 0.1, (WIN, 1))
+        last = SimpleNamespace(value=value, proven=True)
+        attempt.prove(SimpleNamespace(iterations=[last], clock=Clock(None)))
+    assert asked == [MOST_MOVES, 3, 1, MOST_MOVES, MOST_MOVES]
 
 
 # Reasons for ending

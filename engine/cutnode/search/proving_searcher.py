@@ -18,6 +18,7 @@ from typing import Any, Unpack
 from cutnode.contract.dispatch import defines, game_name
 from cutnode.contract.errors import GameError
 from cutnode.contract.positions import coerce
+from cutnode.contract.repetition import repetition_rule
 from cutnode.kernels.clock import Clock
 from cutnode.kernels.parameters import (
     BEHIND,
@@ -46,8 +47,8 @@ from cutnode.storage.tables import Table
 
 def attempts_wins(cls: Any) -> bool:
     """Return whether searches of a position class's game attempt a forced win, not the value."""
-    unsuited = defines(cls, "chance") or defines(cls, "turn")
-    return has_loops(cls) and is_decisive(cls) and defines(cls, "check") and not unsuited
+    suited = not (defines(cls, "chance") or defines(cls, "turn")) and repetition_rule(cls) == "draw"
+    return has_loops(cls) and is_decisive(cls) and defines(cls, "check") and suited
 
 
 def proof_share_of(cls: Any, chosen: float | None = None) -> float:
@@ -157,10 +158,16 @@ def is_open(options: SearchOptions) -> bool:
 
 def may_win(options: SearchOptions) -> bool:
     """Return whether a search has the time to attempt a forced win."""
-    times = [each for each in (options.seconds, options.soft_seconds) if each is not None]
     if options.nodes is not None and options.nodes < WIN_NODES:
         return False
-    return is_open(options) and min(times, default=WIN_SECONDS) >= WIN_SECONDS
+    seconds = seconds_of(options)
+    return is_open(options) and (seconds is None or seconds >= WIN_SECONDS)
+
+
+def seconds_of(options: SearchOptions) -> float | None:
+    """Return the lower time limit of a search; None if it has none."""
+    times = [each for each in (options.seconds, options.soft_seconds) if each is not None]
+    return min(times, default=None)
 
 
 class Attempt:
@@ -181,8 +188,7 @@ class Attempt:
         self.win, self.step = scale
         self.position = coerce(position)
         self.limits = limits
-        times = [each for each in (limits.seconds, options.soft_seconds) if each is not None]
-        self.seconds = min(times, default=None)
+        self.seconds = seconds_of(options)
         self.proof: Result | ForcedWin | None = None
         self.line: Line | None = None
 
@@ -292,12 +298,12 @@ class WinAttempt(Attempt):
         """Attempt to prove a win that is quicker than one which the search has found."""
         best = deepening.iterations[-1].value
         distance = win_distance(best)
-        known = MOST_MOVES + 1 if distance is None or best < 0 else int(distance + 1) // 2
+        quicker = MOST_MOVES if distance is None or best < 0 else int(distance - 1) // 2
         share = self.share if best >= 0 else self.share / BEHIND
         limits = self.limited(deepening.clock, share)
         return self.prover.prove(
             self.position,
-            max(1, known - 1),
+            max(1, min(quicker, MOST_MOVES)),  # a win by a tablebase can be farther
             history=self.history,
             nodes=limits.nodes,
             seconds=limits.seconds,
