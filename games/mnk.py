@@ -58,7 +58,14 @@ from cutnode.contract.boards import (
 from cutnode.contract.cells import STONES, Grid
 from cutnode.contract.stones import canonical as canonical
 from cutnode.contract.stones import cell as cell
-from cutnode.contract.stones import free_cells, read_cell, require_free, stones_of
+from cutnode.contract.stones import (
+    free_cells,
+    mirrored,
+    read_cell,
+    require_free,
+    stones_of,
+    unmirrored,
+)
 from cutnode.contract.stones import moves as moves
 from cutnode.contract.stones import plies_left as plies_left
 from cutnode.contract.stones import random_move as random_move
@@ -361,32 +368,13 @@ def check(position):
 
 
 @compiled
-def image(position, place, symmetry):
-    """Return a cell mirrored left-right (1), top-bottom (2) and at a diagonal (4), in this order.
-
-    The diagonal is a symmetry of square boards only.
-    """
-    row, column = place // position.WIDTH, place % position.WIDTH
-    if symmetry & 1:
-        column = position.WIDTH - 1 - column
-    if symmetry & 2:
-        row = position.HEIGHT - 1 - row
-    if symmetry & 4:
-        row, column = column, row
-    return row * position.WIDTH + column
-
-
-@compiled
 def canonical_move(position, move, symmetry):
-    return image(position, move, symmetry)
+    return mirrored(position, move, symmetry)
 
 
 @compiled
 def original_move(position, move, symmetry):
-    """Undo the mirrors in reverse order: first the diagonal, which exchanges the other two."""
-    if symmetry & 4:
-        move = image(position, move, 4)
-    return image(position, move, symmetry & 3)
+    return unmirrored(position, move, symmetry)
 
 
 # Boards of all sizes

@@ -68,7 +68,7 @@ from cutnode.contract.boards import (
 from cutnode.contract.cells import STONES, Points
 from cutnode.contract.notation import play_texts
 from cutnode.contract.regions import connected, neighbours
-from cutnode.contract.stones import EARLY, images
+from cutnode.contract.stones import EARLY, images, mirrored, unmirrored
 from cutnode.contract.variants import board_size, variants
 from cutnode.games.go import sgf
 
@@ -341,34 +341,13 @@ def order(position, move, child):
 
 
 @compiled
-def image(position, place, symmetry):
-    """Return a point mirrored left-right (1), top-bottom (2) and at a diagonal (4), in this order.
-
-    The diagonal is a symmetry of square boards only.  A pass stays a pass.
-    """
-    if place >= position.AREA:
-        return place
-    row, column = place // position.WIDTH, place % position.WIDTH
-    if symmetry & 1:
-        column = position.WIDTH - 1 - column
-    if symmetry & 2:
-        row = position.HEIGHT - 1 - row
-    if symmetry & 4:
-        row, column = column, row
-    return row * position.WIDTH + column
-
-
-@compiled
 def canonical_move(position, move, symmetry):
-    return image(position, move, symmetry)
+    return mirrored(position, move, symmetry) if move < position.AREA else move
 
 
 @compiled
 def original_move(position, move, symmetry):
-    """Undo the mirrors in reverse order: first the diagonal, which exchanges the other two."""
-    if symmetry & 4:
-        move = image(position, move, 4)
-    return image(position, move, symmetry & 3)
+    return unmirrored(position, move, symmetry) if move < position.AREA else move
 
 
 @compiled(inline=False)
@@ -386,7 +365,7 @@ def canonical(position):
                 position,
                 images(position, mine, symmetry),
                 images(position, theirs, symmetry),
-                image(position, ko, symmetry) if ko >= 0 else NO_POINT,
+                mirrored(position, ko, symmetry) if ko >= 0 else NO_POINT,
                 second,
             )
             if other < least:

@@ -62,6 +62,30 @@ def cell(position: Any, index: int) -> Any:
     return stone_on(position, single(position, index))
 
 
+@usable_in_compiled_code
+def mirrored(position: Any, place: int, symmetry: int) -> Any:
+    """Return a cell mirrored left-right (1), top-bottom (2) and at a diagonal (4), in this order.
+
+    The board has ``WIDTH`` columns and ``HEIGHT`` rows; the diagonal is a symmetry of square ones.
+    """
+    row, column = place // position.WIDTH, place % position.WIDTH
+    if symmetry & 1:
+        column = position.WIDTH - 1 - column
+    if symmetry & 2:
+        row = position.HEIGHT - 1 - row
+    if symmetry & 4:
+        row, column = column, row
+    return row * position.WIDTH + column
+
+
+@usable_in_compiled_code
+def unmirrored(position: Any, place: int, symmetry: int) -> Any:
+    """Undo the mirrors in reverse order: first the diagonal, which exchanges the other two."""
+    if symmetry & 4:
+        place = mirrored(position, place, 4)
+    return mirrored(position, place, symmetry & 3)
+
+
 @functools.partial(usable_in_compiled_code, inline=False)
 def images(position: Any, cells: Any, symmetry: int) -> Any:
     """Return the cells to which ``canonical_move`` takes some cells."""

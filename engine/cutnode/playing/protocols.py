@@ -1,4 +1,4 @@
-"""What programs share that speak a protocol of a game on standard input and output."""
+"""Parts of programs that speak a protocol of a game on standard input and output."""
 
 from __future__ import annotations
 
