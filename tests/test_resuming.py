@@ -81,9 +81,11 @@ def test_a_killed_proof_is_resumed(journal):
         cwd=Path(__file__).parent.parent,
     )
     try:
-        while not journal.exists() or journal.stat().st_size < 2_000:
+        before, size = -1, 0
+        while size < 2_000 or size != before:  # a record is whole once the file no longer grows
             assert process.poll() is None
-            time.sleep(0.01)
+            time.sleep(0.05)
+            before, size = size, journal.stat().st_size if journal.exists() else 0
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
