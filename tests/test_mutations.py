@@ -772,6 +772,7 @@ def test_perft_of_the_board(written):
     assert perft(load_game(written("board")).start(), 3) == 504
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("name", "old", "new", "verb", "words"), FINDINGS, ids=ids(FINDINGS))
 def test_findings(written, name, old, new, verb, words):
     games = 2 if name == "board" else 6  # guarding its list takes ten times as long

@@ -165,6 +165,7 @@ def test_a_move_that_stays_at_its_place_repeats_nothing():
     assert board.record.ending() == "rules"
 
 
+@pytest.mark.once
 def test_searches_know_the_history_of_a_board():
     edges = 1 << 1 | (1 << 2) << 8 | (1 << 0 | 1 << 3) << 16
     start = walk("illegal")(0, False, edges, 0x76543210, 0, 0, False)  # node 3 loses for its mover
@@ -213,8 +214,8 @@ def test_wrong_constants_are_refused(monkeypatch, constants, message):
 
 @compiled_only
 def test_functions_that_need_values_of_positions_refuse(tmp_path):
-    game = load_game(GAME.format("loss"))
-    start, of_line = game.start(), 'is "loss", so a value is no property of a position'
+    game = load_game(GAME.format("illegal"))
+    start, of_line = game.start(), 'is "illegal", so a value is no property of a position'
     for refuse in (
         lambda: build_tablebase(start, tmp_path),
         lambda: iterate(start),

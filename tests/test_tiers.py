@@ -295,6 +295,7 @@ def popcount_of(word):
 """
 
 
+@pytest.mark.once
 def test_overflow_means_what_it_means_compiled(fresh, monkeypatch):
     position = fresh(WRAPPING)
     questions = [

@@ -64,7 +64,10 @@ from cutnode.training.symmetries import image_of_bits, symmetries_of
 from cutnode.training.training import Trainer, train
 from cutnode.training.windows import MARKS, automorphisms, lines, windows_of
 
-pytestmark = pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code")
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(not jit_enabled(), reason="games are learned in compiled code"),
+]
 
 
 @kernel
