@@ -94,8 +94,9 @@ def test_a_refuted_reply_is_the_turning_point():
 
 
 def test_an_only_move_that_is_not_obvious_is_marked():
-    review = cutnode.review("connect4:5x4", ["4", "4", "1", "3"], nodes=50_000)
-    assert [step.marked for step in review.steps] == ["4", "4", "1??", "3!"]
+    start = cutnode.load_game("connect4").parse("..o..../..x..../..oo.../.oxo.x./xxxoxoo/xxoxoox")
+    review = cutnode.review(start, ["4", "7", "6", "7"], nodes=50_000)
+    assert [step.marked for step in review.steps] == ["4", "7??", "6??", "7!"]
     ending = cutnode.review("tictactoe", ["1", "4", "2", "5", "3"])
     assert ending.steps[-1].marked == "3□"  # the only one that wins, and it does so at once
     assert ending.result_text() == "won by the first player"
