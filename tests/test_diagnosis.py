@@ -179,8 +179,7 @@ MISTAKES = {
     "str_into_int": (
         PLAYED,
         "return Position(position.stones, position.other, 'a', False)",
-        "NAME.play does not compile: it makes a list, set, array or text: rules can "
-        "make numbers, tuples and positions",
+        "NAME.play returns a Position whose field left is a text, but it is annotated int",
     ),
     "tuple_into_int": (
         PLAYED,

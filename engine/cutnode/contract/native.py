@@ -15,12 +15,15 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import _dynfunc, njit, types
+from numba import _dynfunc, types
 from numba.core import compiler, transforms
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager, _pass_registry, register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.ir import Global
 from numba.core.lowering import Lower
+from numba.core.registry import cpu_target
+from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import (
     AnnotateTypes,
     DumpParforDiagnostics,
@@ -247,12 +250,13 @@ def usable_in_compiled_code(function: Callable[..., Any], inline: bool = True) -
 
 def result_type(function: Callable[..., Any], arguments: tuple[types.Type, ...]) -> types.Type:
     """Return the type that a function returns to compiled code for arguments of these types."""
-    names = ", ".join(f"argument{number}" for number in range(len(arguments)))
-    call = eval(f"lambda {names}: function({names})", {"function": function})
-    dispatcher = njit(_nrt=False, **_OPTIONS)(call)
-    dispatcher.compile(arguments)
-    (compiled,) = dispatcher.overloads.values()
-    return compiled.signature.return_type
+    flags = compiler.Flags()
+    options = {name: _OPTIONS[name] for name in ("error_model", "no_cfunc_wrapper")}
+    cpu_target.options.parse_as_flags(flags, {"nopython": True, "_nrt": False, **options})
+    typing = cpu_target.typing_context
+    with global_compiler_lock, ConfigStack().enter(flags):
+        called = typing.resolve_value_type(function)
+        return typing.resolve_function_type(called, arguments, {}).return_type
 
 
 def is_compiled(function: Any) -> bool:
