@@ -8,7 +8,8 @@ import threading
 import time
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
+from hypothesis.strategies import booleans
 
 # Most tests are about compiled searches.
 os.environ["CUTNODE_TIERS"] = "0"
@@ -19,6 +20,19 @@ settings.load_profile("cutnode")
 
 # Tests and compiled functions are no garbage: looking for it took a tenth of the time.
 gc.set_threshold(20_000)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure():
+    """Leave little to look through: pytest collects garbage five times at the end."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart():
+    """Make Hypothesis look for references among all objects now, while there are few."""
+    settings(max_examples=1)(given(booleans())(lambda _: None))()
 
 
 def lines_are_counted():

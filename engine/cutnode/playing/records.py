@@ -23,6 +23,7 @@ A game with a format of its own declares the ending of its files, ``RECORD_SUFFI
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -94,6 +95,7 @@ def record_suffix(file: str, cls: Any = None) -> str:
     return suffix if suffix in own else ""
 
 
+@functools.cache
 def _games_by_suffix() -> dict[str, str]:
     """Return the named games that have a format of their own, by its ending."""
     games = map(described, game_names())
