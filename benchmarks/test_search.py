@@ -37,8 +37,9 @@ def searching(engine: Searcher, position: Any, depth: int) -> Any:
 
 
 ELSEWHERE = (
-    *("clobber", "cram", "dobutsu", "domineering", "draughts", "go", "hex", "kayles", "mnk"),
-    *("morris", "nogo", "oware", "qubic", "skirmish", "toads", "uniform", "y"),
+    *("breakthrough", "clobber", "cram", "dobutsu", "domineering", "draughts", "go", "hex"),
+    *("kalah", "kayles", "mnk", "morris", "nogo", "oware", "qubic", "skirmish", "toads"),
+    *("uniform", "y"),
 )
 """Games whose searches no other check compiles."""
 

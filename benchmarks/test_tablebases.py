@@ -42,7 +42,7 @@ def numbers(base: Tablebase) -> tuple[int, Any]:
 @pytest.mark.parametrize(
     "name, layers, longest",
     [
-        ("chess", ("KRvK",), 32),
+        pytest.param("chess", ("KRvK",), 32, marks=slow),
         ("draughts", ("2k-1k",), None),
         pytest.param("draughts", ("2m-2m",), 109, marks=slow),
         ("ur:finkel-2", (), None),
