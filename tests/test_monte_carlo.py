@@ -371,6 +371,20 @@ def test_threads_grow_one_tree():
     assert small.search(TICTACTOE.start(), playouts=40_000).statistics.copies > 0
 
 
+@pytest.mark.parametrize("no_solver", [True, False])
+def test_playouts_that_pass_the_root_together_count_one_by_one(no_solver):
+    search = MonteCarlo(PLAIN, memory=SMALL, no_solver=no_solver)
+    for name in ("shared", "everywhere", "together"):  # as where threads share the tree
+        search.memories[0][name] = 1
+    result = search.search(PLAIN.start(), playouts=2000)
+    assert result.playouts == sum(move.visits for move in result.moves) == 2000
+    if no_solver:  # all virtual losses are taken back: results are wins, draws and losses
+        sums = [move.worth * move.visits for move in result.moves]
+        assert sums == pytest.approx([*map(round, sums)], abs=1e-6)
+    else:
+        assert holds(result, 0)
+
+
 def test_limits():
     result = mcts(PLAIN.start(), 30)
     assert (result.playouts, result.reason) == (30, "playout limit")

@@ -32,7 +32,9 @@ single store of its beginning; if two threads expand a node at once, one of the 
 playout under way counts as lost for the player who chose it (virtual loss: G. Chaslot et al.,
 "Parallel Monte-Carlo tree search", 2008).  Sums are updated without locks (M. Enzenberger and
 M. Mueller, "A lock-free multithreaded Monte-Carlo tree search algorithm", 2009): an update lost now
-and then does no harm.
+and then does no harm.  The nodes near the root are on every line, and a cache line that two cores
+write costs more than a short rollout: so where only results are backed up, a thread passes the
+often visited nodes once for several playouts, which begin below them.
 """
 
 from __future__ import annotations
@@ -97,6 +99,12 @@ NOTHING = np.float32(-3e38)
 
 RENEWED = 64
 """Visits between updates of a node's exploration weights, from ``LISTED_VISITS`` on."""
+
+OFTEN = 1024
+"""Visits from which on a thread passes a node once for ``TOGETHER`` playouts, where threads share
+the tree."""
+
+TOGETHER = 8
 
 FIRST_PLAY = 0.2
 """First-play urgency: PUCT assumes that an untried move is worse than its node by this, in the unit
@@ -300,13 +308,14 @@ def back_up_rave(node, who, result, memory, nodes, arms, sums):
 def back_up(
     position: Position,
     ply: int,
+    top: int,
     loss: float,
     memory: PlayoutMemory,
     nodes: Nodes,
     arms: Arms,
     sums: Sums,
 ) -> int:
-    """Back up more than a result, from the end of the line in the tree towards the root.
+    """Back up more than a result, from the end of the line in the tree to ply *top*.
 
     ``memory.result`` is the result of the playout for ``memory.who``, who moves there, and
     ``memory.changed`` says whether the bounds of that node have changed.  *loss* is the virtual
@@ -317,7 +326,7 @@ def back_up(
     if memory.no_solver:
         memory.changed = False
     numbered = memory.proof_bias > 0
-    while ply >= 0 and (memory.everywhere or memory.changed):
+    while ply >= top and (memory.everywhere or memory.changed):
         node = memory.visited[ply]
         if numbered:  # only until nothing changes
             numbered = number_node(node, memory, nodes, arms, sums) or ply > memory.grown_ply
@@ -366,6 +375,27 @@ def count_result(position, result, end, last, memory, nodes, arms, sums):
         result = result if nodes[node].same else -result
     if 0 <= end < last:
         choose(position, memory.visited[end], memory, nodes, arms, sums)
+
+
+@compiled
+def count_together(position, result, played, top, loss, memory, nodes, arms, sums):
+    """Count the results of *played* playouts for the root's mover, from the root to ply *top* - 1.
+
+    *result* is their sum.  They counted as ``TOGETHER`` losses until now.
+    """
+    for ply in range(top):
+        node = memory.visited[ply]
+        mean = nodes[node].average * np.float64(nodes[node].visits)
+        visits = max(nodes[node].visits - (TOGETHER - played), 1)
+        nodes[node].visits = visits
+        explore_less(node, visits, memory, nodes, arms, sums)
+        set_average(node, (mean + TOGETHER * loss + result) / np.float64(visits), nodes, arms)
+        result = result if nodes[node].same else -result
+    ply = top - 1
+    while ply > 0 and memory.changed:
+        above, node = memory.visited[ply - 1], memory.visited[ply]
+        memory.changed = tighten_by(position, above, node, nodes, arms, sums)
+        ply -= 1
 
 
 @compiled
@@ -437,60 +467,95 @@ def grow(
 
 
 @compiled
-def playout(root, evaluation, memory, nodes, arms, sums, pool):
-    """Play one playout from the root; see the module's docstring."""
-    memory.playouts += 1
-    position, node = root, Bits(ROOT)
-    ply, who = np.int64(0), np.int64(0)
-    steps = np.int64(memory.before)
-    loss = half_range(root, memory) if memory.shared else 0.0
-    memory.changed = False
-    while True:
-        memory.visited[ply] = node
-        if memory.shared:
-            add_visit(node, -loss, memory, nodes, arms, sums)
-        note_line(position, ply, memory)
-        if arms[node].next == NOWHERE:
-            memory.who = who
-            lower, upper = own_bounds(node, nodes)
-            if is_settled(position, lower, upper):
-                memory.result = settled_worth(position, lower, upper)
-                break
-            at = np.int64(node)
-            if not grow(position, evaluation, at, ply, steps, memory, nodes, arms, sums, pool):
-                break
-        if chance(position) > 0:
-            index = sampled_outcome(position, memory)
-            _, child = chance_outcome(position, index)
-            node = Bits(arms[node].first) + Bits(index)
-            steps = np.int64(0)
-            same = same_after_chance(position, child)
+def go_down(position, node, steps, who, memory, nodes, arms, sums):
+    """Go to the selected child of a node: its position, node and steps, and who moves there."""
+    if chance(position) > 0:
+        index = sampled_outcome(position, memory)
+        _, child = chance_outcome(position, index)
+        node = Bits(arms[node].first) + Bits(index)
+        steps = np.int64(0)
+        same = same_after_chance(position, child)
+    else:
+        if memory.shared:  # other threads may have been here since
+            node = best_child(position, node, memory, nodes, arms, sums)
         else:
-            if memory.shared:  # other threads may have been here since
-                node = best_child(position, node, memory, nodes, arms, sums)
-            else:
-                node = Bits(arms[node].first) + Bits(arms[node].next)
-            prefetch(nodes, node)
-            below = Bits(arms[node].first)
-            prefetch(arms, below)
-            prefetch(arms, below + Bits(4))  # arms are four to a line
-            child = play(position, np.int64(arms[node].move))
-            steps = np.int64(steps + 1 if reversible(position, child) else 0)
-            same = moves_again(position, child)
-        if not same:
-            who = 1 - who
-        position = child
-        ply += 1
-    memory.nodes += ply + 1
-    memory.deepest = max(memory.deepest, ply)
-    last = ply
-    if memory.changed or memory.everywhere:
-        ply = back_up(root, ply, loss, memory, nodes, arms, sums)
-    result = memory.result if memory.who == 0 else -memory.result
-    if not is_won_or_lost(root):
-        memory.lowest = min(memory.lowest, result)
-        memory.highest = max(memory.highest, result)
-    count_result(root, result, ply, last, memory, nodes, arms, sums)
+            node = Bits(arms[node].first) + Bits(arms[node].next)
+        prefetch(nodes, node)
+        below = Bits(arms[node].first)
+        prefetch(arms, below)
+        prefetch(arms, below + Bits(4))  # arms are four to a line
+        child = play(position, np.int64(arms[node].move))
+        steps = np.int64(steps + 1 if reversible(position, child) else 0)
+        same = moves_again(position, child)
+    return child, node, steps, who if same else 1 - who
+
+
+@compiled
+def playout(root, evaluation, memory, nodes, arms, sums, pool):
+    """Play one playout from the root, or some that begin alike; see the module's docstring."""
+    start, begun = root, Bits(ROOT)
+    top, mover = np.int64(0), np.int64(0)
+    before = np.int64(memory.before)
+    loss = half_range(root, memory) if memory.shared else 0.0
+    count = np.int64(1)
+    if memory.together:
+        while nodes[begun].visits >= OFTEN and arms[begun].next != NOWHERE:
+            memory.visited[top] = begun
+            nodes[begun].visits += TOGETHER
+            mean = nodes[begun].average
+            mean -= (mean + loss) * TOGETHER / np.float64(nodes[begun].visits)
+            set_average(begun, mean, nodes, arms)
+            note_line(start, top, memory)
+            start, begun, before, mover = go_down(
+                start, begun, before, mover, memory, nodes, arms, sums
+            )
+            top += 1
+            count = np.int64(TOGETHER)
+        memory.nodes += top
+    total, played = 0.0, np.int64(0)
+    while True:
+        played += 1
+        memory.playouts += 1
+        position, node, ply, who, steps = start, begun, top, mover, before
+        memory.changed = False
+        while True:
+            memory.visited[ply] = node
+            if memory.shared:
+                add_visit(node, -loss, memory, nodes, arms, sums)
+            note_line(position, ply, memory)
+            if arms[node].next == NOWHERE:
+                memory.who = who
+                lower, upper = own_bounds(node, nodes)
+                if is_settled(position, lower, upper):
+                    memory.result = settled_worth(position, lower, upper)
+                    break
+                at = np.int64(node)
+                if not grow(position, evaluation, at, ply, steps, memory, nodes, arms, sums, pool):
+                    break
+            position, node, steps, who = go_down(
+                position, node, steps, who, memory, nodes, arms, sums
+            )
+            ply += 1
+        memory.nodes += ply + 1 - top
+        memory.deepest = max(memory.deepest, ply)
+        last = ply
+        if memory.changed or memory.everywhere:
+            ply = back_up(root, ply, top, loss, memory, nodes, arms, sums)
+        result = memory.result if memory.who == 0 else -memory.result
+        if not is_won_or_lost(root):
+            memory.lowest = min(memory.lowest, result)
+            memory.highest = max(memory.highest, result)
+        total += result
+        if played == count or memory.changed or memory.stop != RUNNING:
+            break
+        if memory.playouts >= memory.playout_limit:
+            break
+        if memory.nodes + memory.rollout_plies >= memory.node_limit:
+            break
+    if top > 0:
+        count_together(root, total, played, top, loss, memory, nodes, arms, sums)
+    else:
+        count_result(root, result, ply, last, memory, nodes, arms, sums)
 
 
 @kernel

@@ -101,6 +101,7 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("results_only", np.int64),  # whether a rollout's result may be drawn at once
         ("mixed", np.int64),  # whether selection uses more than means
         ("everywhere", np.int64),  # whether backup takes more than the result to all nodes
+        ("together", np.int64),  # whether playouts of a thread pass nodes near the root together
         ("cut_after", np.int64),
         *((name, np.int64) for name in COUNTERS),
         ("bonuses", np.float32, (LISTED_VISITS,)),  # square roots of the logarithms of visits

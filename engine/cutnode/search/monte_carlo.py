@@ -168,6 +168,7 @@ class MonteCarlo(Unpickled):
         more = bool(chosen.rave or chosen.minimax or chosen.proof_bias)
         memory["mixed"] = int(more or memory["puct"] != 0)
         memory["everywhere"] = int(more or memory["shared"] != 0)
+        memory["together"] = int(memory["shared"] != 0 and not more)
         uniform = chosen.rollouts_for(self.cls) == "uniform"
         memory["results_only"] = int(uniform and not chosen.rave and chosen.cut_after is None)
         longest = game_constant(self.cls, "MAX_PLIES", 512)
