@@ -263,6 +263,7 @@ domineering_outcome = toys_domineering.outcome
         ("forced", "not the only one", {"forced": lambda p: 0}),
         ("random_move", "but not legal", {"random_move": lambda p, word: 9}),
         ("random_move", "never drawn", {"random_move": lambda p, word: legal_moves(p)[0]}),
+        ("policy", "but not legal", {"policy": lambda p, word: 9}),
         ("random_result", "0 of 256 times, not about", {"random_result": lambda p, word: 0}),
         ("random_result", "further from 0", {"random_result": lambda p, word: 40000}),
         ("canonical", "has the same key", {"canonical": lambda p: (p.mine | p.theirs, 0)}),

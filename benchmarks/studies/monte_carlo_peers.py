@@ -77,6 +77,7 @@ WORKS = (
     Work("mnk:15x15x5", "gomoku", 10_000, 2, ()),
     Work("oware", "oware", 50_000, 7, ()),
     Work("chess", "chess", 1_000, 4, ()),
+    Work("go:9x9,komi=7.5,ko=simple", "go(board_size=9)", 3_000, 2, (), points=True),
 )
 
 

@@ -67,7 +67,7 @@ from cutnode.contract.boards import (
 )
 from cutnode.contract.cells import STONES, Points
 from cutnode.contract.notation import play_texts
-from cutnode.contract.regions import connected, neighbours
+from cutnode.contract.regions import DOWN, LEFT, RIGHT, UP, connected, neighbours, shifted
 from cutnode.contract.stones import EARLY, images, mirrored, unmirrored
 from cutnode.contract.variants import board_size, variants
 from cutnode.games.go import sgf
@@ -104,6 +104,21 @@ def breathing(position, own, empty):
     return connected(position, own & neighbours(position, empty), own)
 
 
+@compiled
+def has_liberty(position, place, mine, theirs):
+    """Return whether a stone of *mine* on an empty point has a liberty, after what it takes."""
+    empty = position.BOARD & ~(mine | theirs | place)
+    near = neighbours(position, place)
+    if near & empty:
+        return True
+    around = neighbours(position, empty)
+    own = near & mine
+    if own & around or connected(position, own, mine) & around:
+        return True
+    touched = connected(position, near & theirs & ~around, theirs)
+    return touched != connected(position, touched & around, touched)
+
+
 @compiled(inline=False)
 def places(position):
     """Return the points on which the mover may put a stone."""
@@ -114,13 +129,9 @@ def places(position):
     while left:
         place = lowest(left)
         left = without_lowest(left)
-        near, others = neighbours(position, place), empty & ~place
-        own = connected(position, near & mine, mine)
-        if neighbours(position, own) & others:
-            found |= place
-            continue
-        touched = connected(position, near & theirs, theirs)
-        if touched != breathing(position, touched, others) or (position.SUICIDE and own):
+        if has_liberty(position, place, mine, theirs) or (
+            position.SUICIDE and neighbours(position, place) & mine
+        ):
             found |= place
     if position.ko >= 0:
         found &= ~single(position, position.ko)
@@ -137,6 +148,38 @@ def random_move(position, word):
     return random_cell(position, places(position) | position.PASSING, word)
 
 
+@compiled
+def eyes(position, mine, theirs):
+    """Return the empty points whose neighbours are all *mine*, and likely to remain so.
+
+    Stones of the other player on two of the diagonals, on one at an edge, make a false eye.
+    """
+    up, down = shifted(position, theirs, UP), shifted(position, theirs, DOWN)
+    a, b = shifted(position, up, LEFT), shifted(position, up, RIGHT)
+    c, d = shifted(position, down, LEFT), shifted(position, down, RIGHT)
+    false = a & b | c & d | (a | b) & (c | d) | (a | b | c | d) & position.EDGE
+    return position.BOARD & ~(theirs | mine | neighbours(position, position.BOARD & ~mine) | false)
+
+
+@compiled(inline=False)
+def policy(position, word):
+    """Draw a move that fills no own eye and is no suicide; pass if there is none."""
+    mine, theirs = board(position, 0), board(position, 1)
+    left = position.BOARD & ~(mine | theirs | eyes(position, mine, theirs))
+    if position.ko >= 0:
+        left &= ~single(position, position.ko)
+    if not position.SIMPLE and not without_lowest(left) and word & Bits(1):
+        return position.AREA  # else a ko without a ban would be retaken until the longest game ends
+    while left:
+        move = random_cell(position, left, word)
+        place = single(position, move)
+        if has_liberty(position, place, mine, theirs):
+            return move
+        left &= ~place
+        word = mix(word)
+    return position.AREA
+
+
 @compiled(inline=False)
 def play(position, move):
     mine, theirs = board(position, 0), board(position, 1)
@@ -147,8 +190,9 @@ def play(position, move):
     ko = NO_POINT
     empty = position.BOARD & ~(mine | theirs)
     near = neighbours(position, place)
-    touched = connected(position, near & theirs, theirs)
-    taken = touched & ~breathing(position, touched, empty)
+    around = neighbours(position, empty)
+    touched = connected(position, near & theirs & ~around, theirs)
+    taken = touched & ~connected(position, touched & around, touched)
     if taken:
         theirs &= ~taken
         if position.SIMPLE and not without_lowest(taken) and not near & mine:
@@ -427,6 +471,8 @@ def rules(width: int, height: int, komi: int, ko: int, suicide: int) -> dict[str
     if komi > 2 * area:
         raise PositionError(f"komi of {komi / 2:g} is more than the {area} points of the board")
     words = -(-(area + 1) // 64)
+    ends = (1 << width) - 1
+    ends |= ends << area - width
     scale = 1 + komi % 2
     full = (1 << area) - 1
     left = sum(1 << width * row for row in range(height))
@@ -441,6 +487,7 @@ def rules(width: int, height: int, komi: int, ko: int, suicide: int) -> dict[str
         "PASSING": constant(1 << area, words),
         "NOT_LEFT": constant(full & ~left, words),
         "NOT_RIGHT": constant(full & ~(left << width - 1), words),
+        "EDGE": constant(left | left << width - 1 | ends, words),
         "SYMMETRIES": 8 if width == height else 4,
         "SCALE": scale,
         "KOMI": komi * scale // 2,

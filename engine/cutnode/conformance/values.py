@@ -32,6 +32,7 @@ from cutnode.contract.verbs import (
     outcome,
     planes,
     play,
+    policy,
     random_move,
     random_result,
     scout,
@@ -209,6 +210,16 @@ def random_moves_are_legal(position: Any, sample: Sample) -> Iterator[str]:
         yield f"{min(drawn - legal)} is drawn, but not legal"
     elif legal - drawn:
         yield f"{min(legal - drawn)} is never drawn"
+
+
+@VALUES.about("policy", Sample.choices)
+def moves_of_the_policy_are_legal(position: Any, sample: Sample) -> Iterator[str]:
+    if not defines(type(position), "policy"):
+        return
+    legal = set(legal_moves(position))
+    drawn = {policy(position, mix(word)) for word in range(DRAWN_EACH * len(legal))}
+    if drawn - legal:
+        yield f"{min(drawn - legal)} is drawn, but not legal"
 
 
 @VALUES.about("random_result", Sample.choices)

@@ -61,8 +61,8 @@ costs nothing.
 core        ``moves play outcome key cell``: the rules
 solver      ``bounds endgame candidates forced order plies_left scout settled``: shorter proofs
 heuristics  ``evaluate noisy check gain exchange pattern extension skip deviation features
-            planes opponent_planes adjust random_move random_result``: searches that stop before
-            the end of the game
+            planes opponent_planes adjust random_move policy random_result``: searches that stop
+            before the end of the game
 chance      ``turn free_move chance chance_outcome reversible recurrence drawn``: dice, extra turns
             and repeated positions
 symmetry    ``canonical canonical_move original_move``: equivalent positions
@@ -631,6 +631,25 @@ def random_move(position: Any, word: int) -> int:
 
         def random_move(position, word):
             return 1 + high_product(word, min(position.left, 3))
+    """
+    return NO_MOVE
+
+
+@verb
+def policy(position: Any, word: int) -> int:
+    """Return the move of a rollout policy, drawn by a random 64-bit word; default ``NO_MOVE``: none.
+
+    Called at every ply of a rollout (Monte Carlo tree search) in games that define it, unless
+    *rollouts* says otherwise.  It must return a legal move, and always the same one for the same
+    word.  It pays where random games tell little of a position, because most legal moves are
+    senseless, such as filling an own eye in Go: leave these out, prefer what must not be missed,
+    and keep it quick.
+
+    Example::
+
+        def policy(position, word):
+            best = position.left % 4
+            return best if best else 1 + high_product(word, min(position.left, 3))
     """
     return NO_MOVE
 

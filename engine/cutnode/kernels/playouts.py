@@ -41,6 +41,7 @@ from cutnode.contract.verbs import (
     order,
     outcome,
     play,
+    policy,
     random_move,
     random_result,
 )
@@ -98,6 +99,7 @@ def playout_dtype(cls: Any) -> np.dtype[Any]:
         ("proof_formula", np.int64),  # index into cutnode.contract.choices.PROOF_FORMULAS
         ("greed", np.float64),
         ("use_bounds", np.int64),
+        ("by_policy", np.int64),  # whether the game's policy chooses the moves of rollouts
         ("results_only", np.int64),  # whether a rollout's result may be drawn at once
         ("mixed", np.int64),  # whether selection uses more than means
         ("everywhere", np.int64),  # whether backup takes more than the result to all nodes
@@ -158,6 +160,7 @@ is_won_or_lost = constant_of(is_decisive)
 """Whether only the sign of the game's values matters."""
 
 knows_order = constant_of(lambda cls: defines(cls, "order"))
+has_policy = constant_of(lambda cls: defines(cls, "policy"))
 draws_moves = constant_of(lambda cls: defines(cls, "random_move"))
 draws_results = constant_of(lambda cls: defines(cls, "random_result"))
 
@@ -236,6 +239,9 @@ def greedy_move(position, count, memory):
 @compiled
 def rollout_move(position, memory):
     """Return a move of the rollout policy, or ``NO_MOVE`` if the game breaks the contract."""
+    if has_policy(position):
+        if memory.by_policy:
+            return np.int64(policy(position, draw(memory)))
     if memory.use_bounds:
         move = forced(position)
         if move != NO_MOVE:

@@ -136,7 +136,7 @@ TREE_OPTIONS = {
     "rollouts": Option(
         str,
         "Rollout policy beyond the tree.",
-        usual="bounds in decisive games that define them, else uniform",
+        usual="policy in games that define it, bounds in decisive games that define them, else uniform",
         choices=ROLLOUTS,
         engine="mcts",
     ),

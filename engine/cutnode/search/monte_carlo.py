@@ -15,7 +15,7 @@ import numpy as np
 
 from cutnode.compiler.memory import Memory
 from cutnode.contract.bits import WORD, mix
-from cutnode.contract.choices import PRIORS, PROOF_FORMULAS
+from cutnode.contract.choices import PRIORS, PROOF_FORMULAS, ROLLOUTS
 from cutnode.contract.derived import legal_moves
 from cutnode.contract.dispatch import defines, game_constant, game_name
 from cutnode.contract.errors import CutnodeError, GameError
@@ -95,8 +95,9 @@ class MonteCarlo(Unpickled):
       none; not in games of chance, and not with *rave*).
     * *proof_formula*: the formula of that bias, ``"rank"``, ``"max"`` or ``"sum"`` (see
       :mod:`cutnode.kernels.playout_numbers`).
-    * *rollouts*: ``"uniform"``, by the game's ``"order"``, or with its ``"bounds"`` (the default
-      if the game has them and only who wins matters).
+    * *rollouts*: by the game's ``"policy"`` (the default if it has one), ``"uniform"``, by its
+      ``"order"``, or with its ``"bounds"`` (the default if the game has them and only who wins
+      matters).
     * *cut_after*: the number of plies after which an estimate ends a rollout.
     * *reuse*: keep the part of the last search's tree that belongs to the new position.
 
@@ -129,7 +130,7 @@ class MonteCarlo(Unpickled):
             raise GameError(
                 f"{game_name(self.cls)} is a game of chance: proof_bias needs one without"
             )
-        for what, by in (("rollouts", "order"), ("rollouts", "bounds"), ("priors", "order")):
+        for what, by in (*(("rollouts", verb) for verb in ROLLOUTS[1:]), ("priors", "order")):
             if getattr(chosen, what) == by and not defines(self.cls, by):
                 raise GameError(f"{game_name(self.cls)} has no {by}, which {what}={by!r} needs")
         estimates = self.evaluation is not OWN or defines(self.cls, "evaluate")
@@ -161,6 +162,7 @@ class MonteCarlo(Unpickled):
         memory["rave"], memory["minimax"] = float(chosen.rave), float(chosen.minimax)
         memory["greed"] = GREED if chosen.rollouts == "order" else 0.0
         memory["use_bounds"] = int(chosen.rollouts_for(self.cls) == "bounds")
+        memory["by_policy"] = int(chosen.rollouts_for(self.cls) == "policy")
         memory["no_solver"] = int(chosen.no_solver)
         memory["proof_bias"] = float(chosen.proof_bias)
         memory["proof_formula"] = PROOF_FORMULAS.index(chosen.proof_formula)

@@ -384,8 +384,11 @@ class TreeOptions(AutoOptions):
 
     def rollouts_for(self, cls: Any) -> str:
         """Return how rollouts choose moves in a game."""
-        usual = "bounds" if defines(cls, "bounds") and is_decisive(cls) else "uniform"
-        return self.rollouts or usual
+        if self.rollouts is not None:
+            return self.rollouts
+        if defines(cls, "policy"):
+            return "policy"
+        return "bounds" if defines(cls, "bounds") and is_decisive(cls) else "uniform"
 
     def exploration_for(self, selection: str) -> float:
         """Return the weight of exploration of a selection."""
