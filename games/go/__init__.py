@@ -165,9 +165,19 @@ def eyes(position, mine, theirs):
 def policy(position, word):
     """Draw a move that fills no own eye and is no suicide; pass if there is none."""
     mine, theirs = board(position, 0), board(position, 1)
-    left = position.BOARD & ~(mine | theirs | eyes(position, mine, theirs))
+    empty = position.BOARD & ~(mine | theirs)
+    left = empty & ~eyes(position, mine, theirs)
     if position.ko >= 0:
         left &= ~single(position, position.ko)
+    if word & Bits(7):
+        taking = left & neighbours(position, in_atari(position, theirs, empty))
+        if taking:
+            return random_cell(position, taking, word)
+        saving = left & neighbours(position, in_atari(position, mine, empty))
+        if saving:
+            move = random_cell(position, saving, word)
+            if neighbours(position, single(position, move)) & empty:
+                return move
     if not position.SIMPLE and not without_lowest(left) and word & Bits(1):
         return position.AREA  # else a ko without a ban would be retaken until the longest game ends
     while left:
@@ -357,7 +367,10 @@ def evaluate(position):
 def in_atari(position, own, empty):
     """Return the stones of the chains that have a single liberty."""
     found = position.NONE
-    left = own & neighbours(position, empty)
+    a, b = shifted(position, empty, LEFT), shifted(position, empty, RIGHT)
+    c, d = shifted(position, empty, UP), shifted(position, empty, DOWN)
+    two = a & b | c & d | (a | b) & (c | d)
+    left = own & (a | b | c | d) & ~connected(position, own & two, own)
     while left:
         chain = connected(position, lowest(left), own)
         left &= ~chain
