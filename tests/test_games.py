@@ -392,6 +392,10 @@ def test_values_in_words(name, text, value, words):
         ("draughts", "4x4", "4x4", "Position4x4"),
         ("go", "5x5", "", "Position5x5"),
         ("go", "9x9,komi=06.5,suicide=no", "9x9,komi=6.5", "Position9x9__komi_6point5"),
+        (
+            *("go", "3x3,goal=win,komi=-0.5"),
+            *("3x3,komi=-0.5,goal=win", "Position3x3__komi_minus0point5__goal_win"),
+        ),
         ("hex", "11x11", "", "Position11"),
         ("hex", "6x6", "6", "Position6"),
         ("hex", "6x07", "6x7", "Position6x7"),

@@ -224,7 +224,7 @@ def test_protocol():
         *(("boardsize", "syntax error"), ("boardsize x", "syntax error")),
         *(
             ("komi nan", "syntax error"),
-            ("komi 2.3", "komi must be 0 to 25 in steps of 0.5, got 2.3"),
+            ("komi 2.3", "komi must be -25 to 25 in steps of 0.5, got 2.3"),
         ),
         *(
             ("play b I3", "illegal move"),
@@ -331,8 +331,7 @@ def test_records_of_positions(tmp_path):
         ("(;SZ[19])", "there is no board of 19x19: a board has 1 to 19 columns and rows"),
         ("(;B[aa])", "there is no board of 19x19"),
         ("(;SZ[x])", "SZ[x] is not a size"),
-        ("(;SZ[5]KM[-1])", "komi must be 0 or more, in steps of 0.5, got KM[-1]"),
-        ("(;SZ[5]KM[3.75])", "komi must be 0 or more, in steps of 0.5, got KM[3.75]"),
+        ("(;SZ[5]KM[3.75])", "komi must be a number in steps of 0.5, got KM[3.75]"),
         ("(;SZ[5];B[ff])", "'ff' is not a point of a board of 5x5"),
         ("(;SZ[5];B[aa];B[bb])", "B[bb] is not a move of white, whose turn it is"),
         ("(;SZ[5];B[aa];AW[bb])", "stones are set up after the first move"),
@@ -415,7 +414,7 @@ def test_values_depend_on_the_rule_of_repetition():
 
 
 def test_komi_is_taken_from_the_value():
-    for komi, value in (("0.5", 2 * 3 - 1), ("2", 3 - 2)):
+    for komi, value in (("0.5", 2 * 3 - 1), ("2", 3 - 2), ("-0.5", 2 * 3 + 1)):
         assert solve(load_game(f"go:1x3,komi={komi}", plain=True).start()).value == value
     assert load_game("go:1x3,komi=0.5").notation.describe(start("1x3,komi=0.5"), 5) == (
         "black wins by 2.5"
@@ -463,7 +462,7 @@ def test_images_are_equivalent(position):
         ("5x5,komi=2.3", "'komi=2.3' is not an option of Go"),
         ("5x5,ko=super", "'ko=super' is not an option of Go"),
         ("5x5,ko=simple,ko=simple", "ko is given twice"),
-        ("5x5,komi=26", "komi of 26 is more than the 25 points of the board"),
+        ("5x5,komi=26", "komi must be -25 to 25 on this board, got 26"),
     ],
 )
 def test_refused_variants(variant, words):

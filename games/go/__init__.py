@@ -14,8 +14,9 @@ the usual rule), ``situational`` (no move but a pass may bring a board back that
 same player has left: natural situational superko), or ``simple`` (a player may not take back a
 single stone at once, and longer cycles are a draw).
 
-Values: the area of the mover minus the other's, less komi for black.  Where komi is not a whole
-number, values are in half points.
+Values: the area of the mover minus the other's, less komi for black, which may be negative.  Where
+komi is not a whole number, values are in half points.  In variants with ``goal=win`` only who wins
+counts: 1 or -1, and 0 for a draw.
 
 Text: a move by its point (``C3``; columns from ``A`` at the left without ``I``, rows from 1 at the
 bottom) or ``pass``.  A board has rows from the top, separated by line ends or ``/``, of ``x``
@@ -216,10 +217,19 @@ def play(position, move):
 
 
 @compiled
-def after_komi(position, points):
-    """Return the value of a difference of areas."""
+def lead(position, points):
+    """Return a difference of areas after komi, in the unit of values."""
     komi = position.KOMI
     return points * position.SCALE + (komi if position.second else -komi)
+
+
+@compiled
+def after_komi(position, points):
+    """Return the value of a difference of areas."""
+    value = lead(position, points)
+    if position.DECISIVE:
+        return 1 if value > 0 else -1 if value < 0 else 0
+    return value
 
 
 @compiled
@@ -360,7 +370,7 @@ def evaluate(position):
             break
         mine |= own & ~others
         theirs |= others & ~own
-    return after_komi(position, popcount(mine) - popcount(theirs))
+    return lead(position, popcount(mine) - popcount(theirs))
 
 
 @compiled(inline=False)
@@ -434,22 +444,24 @@ def canonical(position):
 
 KO = "positional", "situational", "simple"
 YES_NO = "no", "yes"
-OPTIONS = "komi=2.5, ko=positional, ko=situational, ko=simple, suicide=no and suicide=yes"
+GOALS = "points", "win"
+CHOICES = {"ko": KO, "suicide": YES_NO, "goal": GOALS}
+OPTIONS = f"komi=2.5, {', '.join(f'{n}={v}' for n, values in CHOICES.items() for v in values)}"
 
 
-def settings(text: str) -> tuple[int, int, int, int, int]:
-    """Read columns, rows, komi in half points, and the numbers of the rules of ko and suicide."""
+def settings(text: str) -> tuple[int, ...]:
+    """Read columns, rows, komi in half points, and the numbers of the other choices."""
     size, *options = text.split(",")
     width, height = board_size(size, example="5x5")
-    komi, given = 0, {"ko": 0, "suicide": 0}
+    komi, given = 0, dict.fromkeys(CHOICES, 0)
     seen = set()
     for option in options:
         name, _, value = option.partition("=")
-        choices = {"ko": KO, "suicide": YES_NO}.get(name, ())
+        choices = CHOICES.get(name, ())
         if name in seen:
             raise PositionError(f"{name} is given twice in {quoted(text)}")
         seen.add(name)
-        if name == "komi" and re.fullmatch(r"[0-9]{1,3}(\.[05])?", value):
+        if name == "komi" and re.fullmatch(r"-?[0-9]{1,3}(\.[05])?", value):
             komi = int(2 * float(value))
         elif value in choices:
             given[name] = choices.index(value)
@@ -457,7 +469,7 @@ def settings(text: str) -> tuple[int, int, int, int, int]:
             raise PositionError(
                 f"{quoted(option)} is not an option of Go; after the size there may be {OPTIONS}"
             )
-    return width, height, komi, given["ko"], given["suicide"]
+    return width, height, komi, *given.values()
 
 
 VARIANTS = "5x5", "4x4", "7x7", "9x9,komi=6.5"
@@ -467,13 +479,13 @@ VARIANTS = "5x5", "4x4", "7x7", "9x9,komi=6.5"
     stones,
     usual="5x5",
     read=settings,
-    about="columns and rows, and perhaps komi, ko (positional, situational or simple) and "
-    "suicide: 5x5 or 9x9,komi=6.5,ko=situational,suicide=yes",
+    about="columns and rows, and perhaps komi, ko (positional, situational or simple), suicide and "
+    "goal (points or win): 5x5 or 9x9,komi=6.5,ko=situational,suicide=yes",
 )
-def rules(width: int, height: int, komi: int, ko: int, suicide: int) -> dict[str, Any]:
+def rules(width: int, height: int, komi: int, ko: int, suicide: int, goal: int) -> dict[str, Any]:
     """Return the constants of a variant; :class:`PositionError` if no board has that size.
 
-    *komi* is in half points; *ko* and *suicide* are numbers of their choices.
+    *komi* is in half points; *ko*, *suicide* and *goal* are numbers of their choices.
     """
     area = width * height
     if not (1 <= width <= 19 and 1 <= height <= 19 and area <= MOST_POINTS):
@@ -481,15 +493,16 @@ def rules(width: int, height: int, komi: int, ko: int, suicide: int) -> dict[str
             f"there is no board of {width}x{height}: a board has 1 to 19 columns and rows, and at "
             f"most {MOST_POINTS} points, as in 9x9 or 1x10"
         )
-    if komi > 2 * area:
-        raise PositionError(f"komi of {komi / 2:g} is more than the {area} points of the board")
+    if abs(komi) > 2 * area:
+        raise PositionError(f"komi must be {-area} to {area} on this board, got {komi / 2:g}")
     words = -(-(area + 1) // 64)
     ends = (1 << width) - 1
     ends |= ends << area - width
     scale = 1 + komi % 2
     full = (1 << area) - 1
     left = sum(1 << width * row for row in range(height))
-    chosen = [f"komi={komi / 2:g}"] * (komi > 0) + [f"ko={KO[ko]}"] * (ko > 0)
+    chosen = [f"komi={komi / 2:g}"] * (komi != 0) + [f"ko={KO[ko]}"] * (ko > 0)
+    chosen += ["suicide=yes"] * suicide + ["goal=win"] * goal
     return {
         "WIDTH": width,
         "HEIGHT": height,
@@ -504,13 +517,14 @@ def rules(width: int, height: int, komi: int, ko: int, suicide: int) -> dict[str
         "SYMMETRIES": 8 if width == height else 4,
         "SCALE": scale,
         "KOMI": komi * scale // 2,
-        "COLOURED": komi > 0,
+        "COLOURED": komi != 0,
         "RULE": ko,
         "SIMPLE": ko != 1,
         "SUICIDE": bool(suicide),
+        "DECISIVE": goal == 1,
         "REPETITION": "draw" if KO[ko] == "simple" else "illegal",
         "WORDS": words,
-        "VARIANT": ",".join([f"{width}x{height}", *chosen, *["suicide=yes"] * suicide]),
+        "VARIANT": ",".join([f"{width}x{height}", *chosen]),
         "CELLS": Points(
             tuple((float(x), float(y)) for y in range(height) for x in range(width)),
             tuple((n, n + 1) for n in range(area) if (n + 1) % width)
@@ -521,13 +535,13 @@ def rules(width: int, height: int, komi: int, ko: int, suicide: int) -> dict[str
             row_names=[str(row) for row in range(height, 0, -1)],
             column_names=COLUMNS[:width],
         ),
-        "VALUE_LIMIT": area * scale + komi * scale // 2,
+        "VALUE_LIMIT": 1 if goal else area * scale + abs(komi) * scale // 2,
         "MAX_MOVES": area + 1,
         "MAX_PLIES": 1000,
     }
 
 
-Position = rules(5, 5, 0, 0, 0)
+Position = rules(5, 5, 0, 0, 0, 0)
 
 
 # Text
@@ -631,7 +645,8 @@ def describe(position: Any, value: float) -> str:
         return "a draw"
     winner = "black" if (value > 0) != position.second else "white"
     verb = "has won" if position.passes > 1 else "wins"
-    return f"{winner} {verb} by {abs(value) / position.SCALE:g}"
+    by = "" if position.DECISIVE else f" by {abs(value) / position.SCALE:g}"
+    return f"{winner} {verb}{by}"
 
 
 # Records
@@ -653,7 +668,7 @@ def record_text(start: Any, moves: list[str], about: dict[str, Any]) -> str:
     value = about["value"]
     if value is not None:
         black = -value if start.second else value
-        points = f"{abs(value) / start.SCALE:g}"
+        points = "" if start.DECISIVE else f"{abs(value) / start.SCALE:g}"
         facts["RE"] = "0" if value == 0 else f"{'B' if black > 0 else 'W'}+{points}"
     headers = about.get("headers", {})
     facts |= {name: text for name, text in headers.items() if name not in OWN_FACTS}
@@ -680,8 +695,8 @@ def parse_record(text: str) -> tuple[str, list[Any], dict[str, Any]]:
         raise PositionError(f"GM[{root['GM'][0]}] is another game; Go is GM[1]")
     size = sgf.size_of(root)
     komi = root.get("KM", ["0"])[0].strip() or "0"
-    if not re.fullmatch(r"[0-9]{1,3}(\.[0-9]{0,4})?", komi) or float(komi) * 2 % 1:
-        raise PositionError(f"komi must be 0 or more, in steps of 0.5, got KM[{komi}]")
+    if not re.fullmatch(r"-?[0-9]{1,3}(\.[0-9]{0,4})?", komi) or float(komi) * 2 % 1:
+        raise PositionError(f"komi must be a number in steps of 0.5, got KM[{komi}]")
     named = root.get("RU", [""])[0].strip().lower()
     named = named if named.startswith("ko=") else RULES_OF_NAMES.get(named, "")
     variant = ",".join(filter(None, [f"{size[0]}x{size[1]}", f"komi={float(komi):g}", named]))

@@ -24,11 +24,12 @@ from cutnode.contract.boards import board, remade
 from cutnode.contract.notation import board_text
 from cutnode.contract.verbs import play
 from cutnode.games.go import (
+    GOALS,
     KO,
     NO_POINT,
     YES_NO,
-    after_komi,
     area,
+    lead,
     move_text,
     parse_move,
     places,
@@ -64,7 +65,7 @@ class Session:
         suicide: str = YES_NO[0],
     ):
         self.seconds = seconds
-        self.rules = KO.index(ko), YES_NO.index(suicide)
+        self.rules = KO.index(ko), YES_NO.index(suicide), GOALS.index("win")
         self.komi = 0
         """In half points."""
         self.size = 5
@@ -112,7 +113,8 @@ class Session:
         if size != int(size) or not 1 <= size <= 9:
             raise RefusedError("unacceptable size")
         self.size = int(size)
-        self.komi = min(self.komi, 2 * self.size**2)
+        most = 2 * self.size**2
+        self.komi = max(-most, min(self.komi, most))
         return self.clear_board([])
 
     def clear_board(self, words: list[str]) -> str:
@@ -122,8 +124,9 @@ class Session:
 
     def set_komi(self, words: list[str]) -> str:
         (komi,) = numbers(words, 1)
-        if 2 * komi != int(2 * komi) or not 0 <= komi <= self.size**2:
-            raise RefusedError(f"komi must be 0 to {self.size**2} in steps of 0.5, got {words[0]}")
+        most = self.size**2
+        if 2 * komi != int(2 * komi) or abs(komi) > most:
+            raise RefusedError(f"komi must be {-most} to {most} in steps of 0.5, got {words[0]}")
         self.komi = int(2 * komi)
         cls = self.cls()
         self.lines = [[cls(*position) for position in line] for line in self.lines]
@@ -218,7 +221,7 @@ class Session:
 
     def final_score(self, words: list[str]) -> str:
         position = self.position
-        points = after_komi(position, area(position)) / position.SCALE
+        points = lead(position, area(position)) / position.SCALE
         points = -points if position.second else points
         return "0" if points == 0 else f"{'B' if points > 0 else 'W'}+{abs(points):g}"
 

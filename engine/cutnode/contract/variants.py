@@ -30,7 +30,7 @@ from cutnode.contract.errors import PositionError
 from cutnode.contract.text import quoted
 
 PREFIX = "Position"
-SPELLED = ((",", "__"), (".", "point"), ("=", "_"), ("-", "_"))
+SPELLED = (("=-", "_minus"), (",", "__"), (".", "point"), ("=", "_"), ("-", "_"))
 """Replacements for characters that a class name cannot contain."""
 
 
@@ -70,7 +70,9 @@ class Variants:
     def named(self, name: str) -> Any:
         """Return the class with a name such as ``Position8x7``."""
         if name.startswith(PREFIX):
-            rest = name.removeprefix(PREFIX).replace("__", ",").replace("point", ".")
+            rest = name.removeprefix(PREFIX)
+            for sign, spelled in SPELLED[:3]:
+                rest = rest.replace(spelled, sign)
             for variant in dict.fromkeys(rest.replace("_", sign) for sign in "=-"):
                 try:
                     cls = self.of(variant)

@@ -637,7 +637,7 @@ def random_move(position: Any, word: int) -> int:
 
 @verb
 def policy(position: Any, word: int) -> int:
-    """Return the move of a rollout policy, drawn by a random 64-bit word; default ``NO_MOVE``: none.
+    """Return a move of the rollout policy, drawn by a random word; default ``NO_MOVE``: none.
 
     Called at every ply of a rollout (Monte Carlo tree search) in games that define it, unless
     *rollouts* says otherwise.  It must return a legal move, and always the same one for the same

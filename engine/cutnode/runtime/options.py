@@ -136,7 +136,7 @@ TREE_OPTIONS = {
     "rollouts": Option(
         str,
         "Rollout policy beyond the tree.",
-        usual="policy in games that define it, bounds in decisive games that define them, else uniform",
+        usual="policy if the game has it, bounds if it has them and is decisive, else uniform",
         choices=ROLLOUTS,
         engine="mcts",
     ),
