@@ -116,8 +116,19 @@ def has_liberty(position, place, mine, theirs):
     own = near & mine
     if own & around or connected(position, own, mine) & around:
         return True
-    touched = connected(position, near & theirs & ~around, theirs)
+    shut = near & theirs & ~around
+    if not shut:
+        return False
+    touched = connected(position, shut, theirs)
     return touched != connected(position, touched & around, touched)
+
+
+@compiled
+def open_chains(position, own, empty):
+    """Return the stones of the chains with a stone that has two liberties of its own."""
+    a, b = shifted(position, empty, LEFT), shifted(position, empty, RIGHT)
+    c, d = shifted(position, empty, UP), shifted(position, empty, DOWN)
+    return connected(position, own & (a & b | c & d | (a | b) & (c | d)), own)
 
 
 @compiled(inline=False)
@@ -127,6 +138,10 @@ def places(position):
     empty = position.BOARD & ~(mine | theirs)
     found = empty & neighbours(position, empty)
     left = empty & ~found
+    if left:  # next to a chain with two liberties there is another one
+        found |= left & neighbours(position, open_chains(position, mine, empty))
+        kept = open_chains(position, theirs, empty)
+        left &= ~found & neighbours(position, mine | theirs & ~kept)
     while left:
         place = lowest(left)
         left = without_lowest(left)
@@ -202,8 +217,10 @@ def play(position, move):
     empty = position.BOARD & ~(mine | theirs)
     near = neighbours(position, place)
     around = neighbours(position, empty)
-    touched = connected(position, near & theirs & ~around, theirs)
-    taken = touched & ~connected(position, touched & around, touched)
+    taken = near & theirs & ~around
+    if taken:
+        taken = connected(position, taken, theirs)
+        taken &= ~connected(position, taken & around, taken)
     if taken:
         theirs &= ~taken
         if position.SIMPLE and not without_lowest(taken) and not near & mine:
@@ -377,10 +394,7 @@ def evaluate(position):
 def in_atari(position, own, empty):
     """Return the stones of the chains that have a single liberty."""
     found = position.NONE
-    a, b = shifted(position, empty, LEFT), shifted(position, empty, RIGHT)
-    c, d = shifted(position, empty, UP), shifted(position, empty, DOWN)
-    two = a & b | c & d | (a | b) & (c | d)
-    left = own & (a | b | c | d) & ~connected(position, own & two, own)
+    left = own & neighbours(position, empty) & ~open_chains(position, own, empty)
     while left:
         chain = connected(position, lowest(left), own)
         left &= ~chain

@@ -7,6 +7,9 @@ Protocol, version 2, draft 2", 2002).
 Boards are square, of 1x1 to 9x9 points.  A move of the player who is not to move is accepted, as
 the protocol wants, and so are moves after two passes.  ``final_score`` counts all stones on the
 board as alive.
+
+The engine plays to win, by whatever margin.  By default it is alpha-beta on boards of less than
+``TREE_SIZE`` rows, and Monte Carlo tree search on larger ones.
 """
 
 from __future__ import annotations
@@ -19,8 +22,9 @@ from typing import Any
 
 import click
 
-from cutnode import CutnodeError, PositionError, Searcher
+from cutnode import CutnodeError, MonteCarlo, PositionError, Searcher
 from cutnode.contract.boards import board, remade
+from cutnode.contract.choices import ENGINES
 from cutnode.contract.notation import board_text
 from cutnode.contract.verbs import play
 from cutnode.games.go import (
@@ -42,6 +46,12 @@ from cutnode.search.record import allowed_moves
 
 __all__ = ["Session", "main"]
 
+TREE_SIZE = 7
+"""The rows from which Monte Carlo tree search is the default."""
+
+RAVE = 300
+"""The playouts up to which RAVE outweighs them."""
+
 COLOURS = {"b": False, "black": False, "w": True, "white": True}
 
 
@@ -52,7 +62,8 @@ class RefusedError(CutnodeError):
 class Session:
     """A game, and the commands about it.
 
-    *seconds* limits a move where the controller sets no clock; *table* is in MiB.  *ko* and
+    *seconds* limits a move where the controller sets no clock.  *engine* is one of ``ENGINES``; by
+    default the size of the board decides.  *table*, in MiB, is the memory of either.  *ko* and
     *suicide* choose the rules as in variants of the game.
     """
 
@@ -60,11 +71,14 @@ class Session:
         self,
         *,
         seconds: float = 5.0,
-        table: int = 64,
+        engine: str | None = None,
+        table: int = 256,
         ko: str = KO[0],
         suicide: str = YES_NO[0],
     ):
         self.seconds = seconds
+        self.engine = engine
+        self.table = table
         self.rules = KO.index(ko), YES_NO.index(suicide), GOALS.index("win")
         self.komi = 0
         """In half points."""
@@ -74,7 +88,7 @@ class Session:
         self.periods = (math.inf, 0.0, 0)
         """Main time, byo-yomi time and its stones, as ``time_settings`` gives them."""
         self.over = False
-        self.searcher = functools.lru_cache(1)(functools.partial(Searcher, table=table))
+        self.searcher = functools.lru_cache(1)(self.new_searcher)
         self.lines: list[list[Any]] = []
         """The positions of the game after each command that changed it."""
         self.clear_board([])
@@ -136,6 +150,12 @@ class Session:
         """Return the position class of the board and the rules."""
         return rules(self.size, self.size, self.komi, *self.rules)
 
+    def new_searcher(self, cls: Any) -> Searcher | MonteCarlo:
+        """Return the engine for a position class."""
+        if (self.engine or ENGINES[cls.HEIGHT >= TREE_SIZE]) == "mcts":
+            return MonteCarlo(cls, memory=self.table << 20, rave=RAVE)
+        return Searcher(cls, table=self.table)
+
     # Moves
 
     def with_mover(self, word: str) -> list[Any]:
@@ -170,8 +190,8 @@ class Session:
         move = position.AREA
         if places(position):
             seconds = self.time_to_move(position.second)
-            engine = self.searcher(type(position))
-            found = engine.search(position, seconds=seconds, history=game[:-1])
+            searcher = self.searcher(type(position))
+            found = searcher.search(position, seconds=seconds, history=game[:-1])
             if found.reason == "interrupted":
                 raise KeyboardInterrupt
             move = found.lines[0].move
@@ -278,7 +298,20 @@ def run(session: Session, lines: Iterable[str], say: Callable[[str], None]) -> N
     metavar="S",
     help="Time limit of a move; a clock of the controller may leave less.",
 )
-@click.option("--table", type=click.IntRange(1), default=64, show_default=True, metavar="MIB")
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    help="Alpha-beta, or Monte Carlo tree search (mcts).  [default: mcts from "
+    f"{TREE_SIZE}x{TREE_SIZE} on]",
+)
+@click.option(
+    "--table",
+    type=click.IntRange(1),
+    default=256,
+    show_default=True,
+    metavar="MIB",
+    help="Memory of the transposition table or the tree.",
+)
 @click.option("--ko", type=click.Choice(KO), default=KO[0], show_default=True)
 @click.option("--suicide", type=click.Choice(YES_NO), default=YES_NO[0], show_default=True)
 def main(**settings: Any) -> None:
