@@ -25,8 +25,9 @@ from cutnode import (
 )
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.cells import Points
+from cutnode.contract.choices import ENGINES
 from cutnode.contract.notation import notation_of
-from cutnode.contract.verbs import bounds, canonical, outcome, play
+from cutnode.contract.verbs import bounds, canonical, outcome, play, policy
 from cutnode.games.go import (
     KO,
     breathing,
@@ -266,10 +267,11 @@ def test_clocks():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="slow")
-def test_a_game_by_pipe():
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_game_by_pipe(engine):
     commands = ["boardsize 2", *["genmove b", "genmove w"] * 9, "final_score", "quit", "name"]
     done = subprocess.run(
-        [sys.executable, "-m", "cutnode.games.go.gtp", "--seconds", "0.3", "--table", "8"],
+        [sys.executable, "-m", "cutnode.games.go.gtp", "--seconds=0.3", "--engine", engine],
         input="\n".join(commands),
         capture_output=True,
         text=True,
@@ -411,6 +413,39 @@ def test_boards(size, value, rule):
 def test_values_depend_on_the_rule_of_repetition():
     value = {ko: solve(load_game(f"go:2x2,ko={ko}", plain=True).start()).value for ko in KO}
     assert value == {"positional": 1, "situational": 1, "simple": 0}
+
+
+@pytest.mark.parametrize("variant", ["5x5", "6x3,ko=situational,suicide=yes"])
+def test_rollouts_fill_no_eyes(variant):
+    """Until nothing else is left to play, which ends the game."""
+    random = Random(variant)
+    for _ in range(5):
+        position, naive = load_game(f"go:{variant}", plain=True).start(), Naive(variant)
+        notation = notation_of(type(position))
+        while not outcome(position)[0]:
+            board, player, _ = naive.line[-1]
+            eyes = {
+                point
+                for point in naive.points
+                if point not in board
+                and all(board.get(near) == player for near in naive.near(point))
+            }
+            move = notation.move_text(position, policy(position, random.getrandbits(64)))
+            if move in eyes:  # then it is a false one
+                x, y = COLUMNS.index(move[0]), int(move[1:])
+                corners = [COLUMNS[a] + str(b) for a in (x - 1, x + 1) for b in (y - 1, y + 1)]
+                assert any(board.get(corner, player) != player for corner in corners)
+            if move == "pass" and position.SIMPLE:
+                assert set(naive.legal(False)) - eyes == {"pass"}
+            position = play(position, notation.parse_move(position, move))
+            naive.line.append(naive.after(move))
+        assert len(naive.line) > naive.width * naive.height
+
+
+def test_only_who_wins_counts():
+    """Values are signs, and a solver needs no more."""
+    for komi, value in (("2.5", 1), ("3", 0), ("-0.5", 1)):
+        assert solve(load_game(f"go:1x3,komi={komi},goal=win", plain=True).start()).value == value
 
 
 def test_komi_is_taken_from_the_value():

@@ -1729,7 +1729,7 @@ export interface components {
              * Rollouts
              * @description Rollout policy beyond the tree (mcts only).
              */
-            rollouts?: ("uniform" | "order" | "bounds") | null;
+            rollouts?: ("uniform" | "order" | "bounds" | "policy") | null;
             /**
              * Cut After
              * @description Plies after which a rollout ends with an evaluation (mcts only).
