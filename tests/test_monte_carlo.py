@@ -503,6 +503,7 @@ def test_the_command_searches_by_playouts():
         ({"playouts": 10, "memory": 1000}, "bytes of memory"),
         ({"playouts": 10, "depth": 3}, "depth does not limit"),
         ({"playouts": 10, "rollouts": "bounds"}, "has no bounds"),
+        ({"playouts": 10, "rollouts": "policy"}, "has no policy"),
         ({}, "needs a limit"),
     ],
     ids=str,

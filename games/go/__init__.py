@@ -179,12 +179,17 @@ def eyes(position, mine, theirs):
 
 @compiled(inline=False)
 def policy(position, word):
-    """Draw a move that fills no own eye and is no suicide; pass if there is none."""
+    """Draw a move that fills no own eye and is no suicide; pass if there is none.
+
+    Mostly, take a chain in atari if there is one, or else save one.
+    """
     mine, theirs = board(position, 0), board(position, 1)
     empty = position.BOARD & ~(mine | theirs)
     left = empty & ~eyes(position, mine, theirs)
     if position.ko >= 0:
         left &= ~single(position, position.ko)
+    if not position.SIMPLE and popcount(left) < 4 and word >> Bits(63):
+        return position.AREA  # else a ko without a ban would be retaken until the longest game ends
     if word & Bits(7):
         taking = left & neighbours(position, in_atari(position, theirs, empty))
         if taking:
@@ -194,8 +199,6 @@ def policy(position, word):
             move = random_cell(position, saving, word)
             if neighbours(position, single(position, move)) & empty:
                 return move
-    if not position.SIMPLE and not without_lowest(left) and word & Bits(1):
-        return position.AREA  # else a ko without a ban would be retaken until the longest game ends
     while left:
         move = random_cell(position, left, word)
         place = single(position, move)
