@@ -265,6 +265,18 @@ def precede(memory, codes, due, touched, number, wins):
 
 
 @derived
+def matters(cls: type) -> Callable[..., Any]:
+    """``matters(position, won, phase)``: whether a phase decides or touches predecessors.
+
+    Where the players alternate, the predecessors of a lost position win, and only those of a won
+    position can lose.
+    """
+    if defines(cls, "turn"):
+        return lambda position, won, phase: True
+    return lambda position, won, phase: won == (phase == TOUCH)
+
+
+@derived
 def by_retreats(cls: type) -> Callable[..., Any]:
     """``by_retreats(...)``: process the predecessors that the game's ``retreats`` lists."""
     return _by_retreats if defines(cls, "retreats") else _by_nothing
@@ -272,6 +284,8 @@ def by_retreats(cls: type) -> Callable[..., Any]:
 
 @compiled
 def _by_retreats(example, memory, words, buffer, codes, due, touched, tables, number, won):
+    if not matters(example, won, memory.phase):
+        return
     position = position_numbered(example, memory.layer, number, words)
     for place in range(retreats(position, buffer, 0)):
         before = retreat(position, buffer[place])
