@@ -269,7 +269,7 @@ def _unpack(words: Any, index: int, example: Any) -> Any:
 
 
 SUBSTITUTES: dict[Any, Any] = {
-    np: SimpleNamespace(int64=int, uint64=int, float64=float, float32=np.float32),
+    np: SimpleNamespace(int64=int, uint64=int, uint8=int, float64=float, float32=np.float32),
     Bits: int,
     positions.pack: _pack,
     positions.unpack: _unpack,

@@ -49,6 +49,7 @@ SWEEP = np.dtype(
         ("thread", np.int64),
         ("threads", np.int64),
         ("layer", np.int64),  # the layer being solved
+        ("size", np.int64),  # its indices
         ("side", np.float64),  # -1 for lower bounds, 1 for upper bounds, 0 for values
         ("done", np.int64),  # indices done
         ("held", np.int64),  # states whose value changed the wrong way, or not at all

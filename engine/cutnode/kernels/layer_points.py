@@ -14,7 +14,8 @@ from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
 from cutnode.contract.dispatch import defines, derived
 from cutnode.contract.verbs import NO_INDEX, moves, moves_again, outcome, play, settled
 from cutnode.kernels.blocks import first_block, next_block
-from cutnode.kernels.retrograde import DRAWN, HOLE, STUCK, Codes, entry_of
+from cutnode.kernels.codes import DRAWN, HOLE, CodesMemory, code_at, write_code
+from cutnode.kernels.retrograde import STUCK, entry_of
 from cutnode.kernels.tablebase import (
     is_hole,
     meaning_at,
@@ -28,6 +29,7 @@ THRESHOLD = np.dtype(
         ("thread", np.int64),
         ("threads", np.int64),
         ("layer", np.int64),  # the layer being solved
+        ("size", np.int64),  # its indices
         ("threshold", np.int64),  # values this far from zero are decided; -1 in the first pass
         ("decided", np.int64),  # positions decided
         ("largest", np.int64),  # largest absolute value beyond the settled points
@@ -56,10 +58,10 @@ def known_points(position, same, memory, tables, codes):
     """Return the value of a position that is over or has an index, for the mover of its parent."""
     over, value = outcome(position)
     if not over:
-        at, number = entry_of(position, memory, tables, len(codes))
+        at, number = entry_of(position, memory, tables)
         if number == NO_INDEX:
             return 0
-        left = codes[number] if at == memory.layer else meaning_at(tables, at, number)
+        left = code_at(codes, number) if at == memory.layer else meaning_at(tables, at, number)
         value = banked(position) + left
     return value if same else -value
 
@@ -99,25 +101,25 @@ def lower_threshold(
     tables: Numbers,
     words: Words,
     buffer: Numbers,
-    codes: Codes,
+    codes: CodesMemory,
     room: int,
 ) -> None:
     """Decide the positions whose moves show an absolute value of at least the threshold."""
-    start, end = first_block(memory, len(codes))
+    start, end = first_block(memory, memory.size)
     while start < end:
         for number in range(start, end):
-            if memory.threshold > 0 and codes[number] != 0:
+            if memory.threshold > 0 and code_at(codes, number) != 0:
                 continue
             position = position_numbered(example, memory.layer, number, words)
             if memory.threshold < 0:
-                codes[number] = 0
+                write_code(codes, number, 0)
                 if is_hole(position, memory.layer, number):
-                    codes[number] = HOLE
+                    write_code(codes, number, HOLE)
                     continue
                 over, value = outcome(position)
                 if over:
                     left = value - banked(position)
-                    codes[number] = left if left != 0 else DRAWN
+                    write_code(codes, number, left if left != 0 else DRAWN)
                     memory.largest = max(memory.largest, abs(left))
                     continue
             found = backed_up_points(position, memory, tables, codes, buffer, room)
@@ -127,6 +129,7 @@ def lower_threshold(
             if memory.threshold < 0:
                 memory.largest = max(memory.largest, abs(found))
             elif abs(found) >= memory.threshold:
-                codes[number] = memory.threshold if found > 0 else -memory.threshold
+                decided = memory.threshold if found > 0 else -memory.threshold
+                write_code(codes, number, decided)
                 memory.decided += 1
-        start, end = next_block(memory, start, end, len(codes))
+        start, end = next_block(memory, start, end, memory.size)

@@ -15,10 +15,11 @@ import numpy as np
 from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
 from cutnode.contract.verbs import outcome
 from cutnode.kernels.blocks import first_block, next_block
+from cutnode.kernels.codes import CodesMemory, code_at, write_code
 from cutnode.kernels.layer_iteration import Reals
 from cutnode.kernels.layer_iteration import backed_up as backed_up_value
 from cutnode.kernels.layer_points import backed_up_points, banked
-from cutnode.kernels.retrograde import MOST_DISTANCE, Codes, backed_up
+from cutnode.kernels.retrograde import MOST_DISTANCE, backed_up
 from cutnode.kernels.tablebase import (
     error_of,
     is_hole,
@@ -39,6 +40,7 @@ LOOKUP = np.dtype(
         ("thread", np.int64),
         ("threads", np.int64),
         ("layer", np.int64),  # the layer to compare; beyond all layers for a lookup
+        ("size", np.int64),  # its indices
         ("conversion", np.int64),  # see cutnode.kernels.retrograde
         ("signs", np.int64),  # whether only win, draw and loss are kept
         ("through", np.int64),
@@ -63,7 +65,7 @@ def probe_code(
     memory: LookupMemory,
     tables: Numbers,
     buffer: Numbers,
-    codes: Codes,
+    codes: CodesMemory,
     room: int,
 ) -> int:
     """Return the code of a position, or ``ABSENT`` if the tables have none; *codes* is empty."""
@@ -87,7 +89,7 @@ def probe_points(
     memory: LookupMemory,
     tables: Numbers,
     buffer: Numbers,
-    codes: Codes,
+    codes: CodesMemory,
     room: int,
 ) -> int:
     """Return the value of a position in points, or ``ABSENT`` if the tables have none."""
@@ -126,10 +128,10 @@ def probe_value(
 
 
 @kernel
-def unpack_codes(tables: Numbers, layer: int, codes: Codes) -> None:
+def unpack_codes(tables: Numbers, layer: int, size: int, codes: CodesMemory) -> None:
     """Write the meanings of the symbols of a layer."""
-    for number in range(len(codes)):
-        codes[number] = meaning_at(tables, layer, number)
+    for number in range(size):
+        write_code(codes, number, meaning_at(tables, layer, number))
 
 
 @kernel
@@ -157,11 +159,11 @@ def compare_codes(
     tables: Numbers,
     words: Words,
     buffer: Numbers,
-    codes: Codes,
+    codes: CodesMemory,
     room: int,
 ) -> None:
     """Compare each code of a layer with the code backed up from its position's moves."""
-    start, end = first_block(memory, len(codes))
+    start, end = first_block(memory, memory.size)
     while start < end:
         for number in range(start, end):
             position = position_numbered(example, memory.layer, number, words)
@@ -173,11 +175,11 @@ def compare_codes(
                 found = backed_up(
                     position, memory, tables, codes, MOST_DISTANCE, buffer, room, False
                 )
-            code = 0 + codes[number]
+            code = code_at(codes, number)
             if memory.signs:
                 found = 1 if found > 0 else -1 if found < 0 else 0
             count_entry(memory, number, found == code)
-        start, end = next_block(memory, start, end, len(codes))
+        start, end = next_block(memory, start, end, memory.size)
 
 
 @kernel
@@ -187,11 +189,11 @@ def compare_points(
     tables: Numbers,
     words: Words,
     buffer: Numbers,
-    codes: Codes,
+    codes: CodesMemory,
     room: int,
 ) -> None:
     """Compare each value in points of a layer with the value backed up from its moves."""
-    start, end = first_block(memory, len(codes))
+    start, end = first_block(memory, memory.size)
     while start < end:
         for number in range(start, end):
             position = position_numbered(example, memory.layer, number, words)
@@ -201,8 +203,8 @@ def compare_points(
             found = value - banked(position)
             if not over:
                 found = backed_up_points(position, memory, tables, codes, buffer, room)
-            count_entry(memory, number, found == codes[number])
-        start, end = next_block(memory, start, end, len(codes))
+            count_entry(memory, number, found == code_at(codes, number))
+        start, end = next_block(memory, start, end, memory.size)
 
 
 @kernel

@@ -1,8 +1,8 @@
 """Compiled retrograde analysis of a layer of a tablebase: win, draw and loss with distance.
 
 A *code* is 0 for an undecided position, which in the end is a draw; ``distance + 1`` for a win of
-the mover in ``distance`` plies, and ``-(distance + 1)`` for a loss.  In the array of codes of the
-layer being solved, three more numbers have a meaning: see ``HOLE``, ``DRAWN`` and ``TOUCHED``.
+the mover in ``distance`` plies, and ``-(distance + 1)`` for a loss.  In the layer being solved,
+three more have a meaning: ``HOLE``, ``DRAWN`` and ``TOUCHED`` of :mod:`cutnode.kernels.codes`.
 
 A code is *final* in the pass of its distance.  Until then it may be a win that leaves the layer and
 takes longer than another win, which has not been found yet.
@@ -19,7 +19,7 @@ import numpy as np
 from numba import types
 
 from cutnode.compiler.jit import Numbers, Position, Words, compiled, kernel
-from cutnode.contract.bits import fetch_add
+from cutnode.contract.bits import Bits, fetch_add, lowest_index, popcount, without_lowest
 from cutnode.contract.dispatch import defines, derived
 from cutnode.contract.verbs import (
     NO_INDEX,
@@ -31,6 +31,19 @@ from cutnode.contract.verbs import (
     retreats,
 )
 from cutnode.kernels.blocks import BLOCK_SHIFT, first_block, next_block
+from cutnode.kernels.codes import (
+    DRAWN,
+    HOLE,
+    TOUCHED,
+    CodesMemory,
+    any_code,
+    code_at,
+    code_in,
+    has_place,
+    place_of,
+    places_in,
+    write_code,
+)
 from cutnode.kernels.tablebase import (
     ENTRY,
     SYMBOLS,
@@ -41,15 +54,6 @@ from cutnode.kernels.tablebase import (
     number_of,
     position_numbered,
 )
-
-HOLE = -32768
-"""The code of an index without a position."""
-
-DRAWN = 32767
-"""The code of a position where the game has ended in a draw."""
-
-TOUCHED = 32766
-"""The code of an undecided position that leads to a position that has just been decided."""
 
 MOST_DISTANCE = 32000
 
@@ -75,13 +79,13 @@ PASS = np.dtype(
         ("thread", np.int64),
         ("threads", np.int64),
         ("layer", np.int64),  # the layer being solved
+        ("size", np.int64),  # its indices
         ("distance", np.int64),  # of the positions whose predecessors the pass looks at
         ("phase", np.int64),
         ("conversion", np.int64),  # whether distances end where play leaves the layer
         ("wins_known", np.int64),  # whether the first phase finds all wins
+        ("sweeping", np.int64),  # whether to check all undecided positions, not the touched ones
         ("farthest", np.int64),  # greatest distance found
-        ("decided", np.int64),  # positions decided
-        ("looked", np.int64),  # positions whose moves were looked at
         ("done", np.int64),  # indices done
         ("through", np.int64),  # 1 if values may depend on positions behind one without an index
         ("fault", np.int64),
@@ -93,7 +97,6 @@ PASS = np.dtype(
 """The memory of a thread."""
 
 PassMemory = Annotated[Any, numba.from_dtype(PASS)]
-Codes = Annotated[Any, types.int16[::1]]
 Flags = Annotated[Any, types.uint8[::1]]
 FlagTable = Annotated[Any, types.uint8[:, ::1]]
 Edges = Annotated[Any, types.uint32[::1]]
@@ -116,16 +119,16 @@ def merit(code):
 
 
 @compiled
-def entry_of(position, memory, tables, size):
+def entry_of(position, memory, tables):
     """Return the layer and the index of a position; an invalid index is a fault.
 
-    *size* is the size of the layer being solved; earlier layers have to be in the tables.
+    Layers before the one being solved have to be in the tables.
     """
     number, at = number_of(position, tables), layer_of(position)
     if number < 0 or at < 0 or at > memory.layer:
         memory.fault = BEYOND
     elif at == memory.layer:
-        if number < size:
+        if number < memory.size:
             return at, number
         memory.fault = BEYOND
     elif is_solved(tables, at, number):
@@ -145,11 +148,11 @@ def known_code(position, same, memory, tables, codes, most):
     over, value = outcome(position)
     if over:
         return one_ply_before(1 if value > 0 else -1 if value < 0 else 0, same)
-    at, number = entry_of(position, memory, tables, len(codes))
+    at, number = entry_of(position, memory, tables)
     if number == NO_INDEX:
         return 0
     if at == memory.layer:
-        code = 0 + codes[number]
+        code = code_at(codes, number)
         return one_ply_before(code, same) if -most <= code <= most else 0
     code = meaning_at(tables, at, number)
     if memory.conversion and code != 0:
@@ -203,10 +206,21 @@ def note(memory, codes, due, number, code):
     if distance >= len(due):
         memory.fault = TOO_LONG
         return
-    codes[number] = code
+    write_code(codes, number, code)
     due[distance, number >> BLOCK_SHIFT] = 1
     memory.farthest = max(memory.farthest, distance)
-    memory.decided += 1
+
+
+@kernel
+def find_positions(example: Position, memory: PassMemory, words: Words, filled: Words) -> None:
+    """Set the bit of each index of the layer that has a position."""
+    start, end = first_block(memory, memory.size)
+    while start < end:
+        for number in range(start, end):
+            position = position_numbered(example, memory.layer, number, words)
+            if not is_hole(position, memory.layer, number):
+                filled[number >> 6] = Bits(filled[number >> 6]) | Bits(1) << Bits(number & 63)
+        start, end = next_block(memory, start, end, memory.size)
 
 
 @kernel
@@ -216,7 +230,7 @@ def begin(
     tables: Numbers,
     words: Words,
     buffer: Numbers,
-    codes: Codes,
+    codes: CodesMemory,
     due: FlagTable,
     room: int,
 ) -> None:
@@ -224,27 +238,29 @@ def begin(
 
     *due* marks, for each distance, the blocks of indices that contain positions with it.
     """
-    start, end = first_block(memory, len(codes))
+    start, end = first_block(memory, memory.size)
     while start < end:
         for number in range(start, end):
+            if not has_place(codes, number):
+                continue
             position = position_numbered(example, memory.layer, number, words)
-            if is_hole(position, memory.layer, number):
-                codes[number] = HOLE
+            if len(codes.filled) == 0 and is_hole(position, memory.layer, number):
+                write_code(codes, number, HOLE)
                 continue
             over, value = outcome(position)
             if over:
-                codes[number] = DRAWN
+                write_code(codes, number, DRAWN)
                 if value != 0:
                     note(memory, codes, due, number, 1 if value > 0 else -1)
             else:
-                codes[number] = 0
+                write_code(codes, number, 0)
                 code = backed_up(position, memory, tables, codes, -1, buffer, room, False)
                 if code != 0:
                     note(memory, codes, due, number, code)
                 if memory.fault != 0:
                     memory.fault_index = number
                     return
-        start, end = next_block(memory, start, end, len(codes))
+        start, end = next_block(memory, start, end, memory.size)
 
 
 @compiled
@@ -254,13 +270,13 @@ def precede(memory, codes, due, touched, number, wins):
     A win decides the predecessor in the first phase; otherwise, if it is undecided, the second
     phase touches it.
     """
-    code = codes[number]
+    code = code_at(codes, number)
     if memory.phase == WIN:
         quickest = memory.distance + 2
         if wins and (code == 0 or quickest < code < TOUCHED):
             note(memory, codes, due, number, quickest)
     elif not wins and code == 0:
-        codes[number] = TOUCHED
+        write_code(codes, number, TOUCHED)
         touched[number >> BLOCK_SHIFT] = 1
 
 
@@ -284,8 +300,6 @@ def by_retreats(cls: type) -> Callable[..., Any]:
 
 @compiled
 def _by_retreats(example, memory, words, buffer, codes, due, touched, tables, number, won):
-    if not matters(example, won, memory.phase):
-        return
     position = position_numbered(example, memory.layer, number, words)
     for place in range(retreats(position, buffer, 0)):
         before = retreat(position, buffer[place])
@@ -315,7 +329,7 @@ def propagate(
     tables: Numbers,
     words: Words,
     buffer: Numbers,
-    codes: Codes,
+    codes: CodesMemory,
     due: FlagTable,
     touched: Flags,
     firsts: Numbers,
@@ -327,35 +341,56 @@ def propagate(
     *touched* marks the blocks with touched positions.  *firsts* and *edges* come from
     :func:`write_edges`, and are empty if the game defines ``retreats``.
     """
-    start, end = first_block(memory, len(codes))
+    checks, plies = memory.phase == CHECK, memory.distance + 1
+    won = not checks and (len(firsts) > 0 or matters(example, True, memory.phase))
+    lost = not checks and (len(firsts) > 0 or matters(example, False, memory.phase))
+    first = plies if won else TOUCHED if checks else -plies
+    second = -plies if lost else first
+    start, end = first_block(memory, memory.size)
     while start < end:
         block = start >> BLOCK_SHIFT
-        if memory.phase == CHECK:
-            if touched[block]:
-                touched[block] = 0
-                for number in range(start, end):
-                    if codes[number] == TOUCHED:
+        wanted = due[memory.distance, block] != 0
+        if checks:
+            wanted = touched[block] != 0 or memory.sweeping != 0
+            touched[block] = 0
+        place = place_of(codes, start)
+        for word in range(start >> 6, (end + 63) >> 6 if wanted else 0):
+            left = places_in(codes, word, end)
+            if memory.sweeping == 0 and not any_code(codes, place, left, first, second):
+                place += popcount(left)
+                continue
+            while left:
+                number = word << 6 | lowest_index(left)
+                left = without_lowest(left)
+                code = code_in(codes, place)
+                place += 1
+                if checks:
+                    if code == TOUCHED or (memory.sweeping and is_open(code, memory.distance)):
                         look_again(example, memory, tables, words, buffer, codes, due, number, room)
-        elif due[memory.distance, block]:
-            for number in range(start, end):
-                code = codes[number]
-                if abs(code) == memory.distance + 1:
-                    if len(firsts) > 0:
-                        by_edges(memory, codes, due, touched, firsts, edges, number, code > 0)
-                    else:
-                        by_retreats(
-                            example,
-                            memory,
-                            words,
-                            buffer,
-                            codes,
-                            due,
-                            touched,
-                            tables,
-                            number,
-                            code > 0,
-                        )
-        start, end = next_block(memory, start, end, len(codes))
+                elif code not in (first, second):
+                    continue
+                elif len(firsts) > 0:
+                    by_edges(memory, codes, due, touched, firsts, edges, number, code > 0)
+                else:
+                    by_retreats(
+                        example,
+                        memory,
+                        words,
+                        buffer,
+                        codes,
+                        due,
+                        touched,
+                        tables,
+                        number,
+                        code > 0,
+                    )
+        start, end = next_block(memory, start, end, memory.size)
+
+
+@compiled
+def is_open(code, distance):
+    """Return whether a sweep can decide a position with a code, or find a quicker win."""
+    return code == 0 or distance + 2 < code < TOUCHED
 
 
 @compiled
@@ -365,10 +400,10 @@ def look_again(example, memory, tables, words, buffer, codes, due, number, room)
     losses = memory.wins_known != 0
     final = memory.distance + 2
     code = backed_up(position, memory, tables, codes, final, buffer, room, losses)
-    codes[number] = 0
     if code != 0:
         note(memory, codes, due, number, code)
-    memory.looked += 1
+    else:
+        write_code(codes, number, 0)
     if memory.fault != 0:
         memory.fault_index = number
 
@@ -392,7 +427,7 @@ def write_edges(
     tables: Numbers,
     words: Words,
     buffer: Numbers,
-    codes: Codes,
+    codes: CodesMemory,
     counts: Numbers,
     edges: Edges,
     room: int,
@@ -402,10 +437,12 @@ def write_edges(
     The first call, with empty *edges*, adds the number of edges to *n* to ``counts[n + 1]``.  The
     second call writes each edge to the place ``counts[n]``, which it increments.
     """
-    start, end = first_block(memory, len(codes))
+    start, end = first_block(memory, memory.size)
     while start < end:
         for number in range(start, end):
-            code = codes[number]
+            if not has_place(codes, number):
+                continue
+            code = code_at(codes, number)
             if code in (HOLE, DRAWN) or -2 <= code < 0 or 0 < code <= 2:
                 continue
             position = position_numbered(example, memory.layer, number, words)
@@ -425,4 +462,4 @@ def write_edges(
                         counts,
                         edges,
                     )
-        start, end = next_block(memory, start, end, len(codes))
+        start, end = next_block(memory, start, end, memory.size)

@@ -25,7 +25,7 @@ import importlib
 import os
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from pathlib import Path
@@ -58,12 +58,17 @@ MEANING = (
 def write_arrays(
     path: str | os.PathLike[str], kind: bytes, about: Mapping[str, Any], arrays: Mapping[str, Any]
 ) -> None:
-    """Write a file of a *kind* with flat arrays by name, and *about* in its header."""
+    """Write a file of a *kind* with flat arrays by name, and *about* in its header.
+
+    Instead of an array there may be an object with a length, a ``dtype`` and ``parts()``, which
+    yields it in arrays of a multiple of a MiB but for the last.  It is called twice.
+    """
     listed, at = [], 0
     for name, array in arrays.items():
         listed.append({"name": name, "type": array.dtype.str, "count": len(array), "at": at})
-        at += -(-array.nbytes // PAGE) * PAGE
-    checks = np.concatenate([np.zeros(0, "<u4"), *map(_checksums, arrays.values())])
+        at += -(-len(array) * array.dtype.itemsize // PAGE) * PAGE
+    parts = (part for array in arrays.values() for part in _parts(array))
+    checks = np.concatenate([np.zeros(0, "<u4"), *map(_checksums, parts)])
     text = {
         "version": VERSION,
         "byte order": sys.byteorder,
@@ -76,8 +81,13 @@ def write_arrays(
     with writing(path) as file:
         file.write(front + bytes(-len(front) % PAGE))
         for array in arrays.values():
-            file.write(memoryview(array).cast("B"))
-            file.write(bytes(-array.nbytes % PAGE))
+            for part in _parts(array):
+                file.write(memoryview(part).cast("B"))
+            file.write(bytes(-len(array) * array.dtype.itemsize % PAGE))
+
+
+def _parts(array: Any) -> Iterable[Any]:
+    return array.parts() if hasattr(array, "parts") else [array]
 
 
 def read_arrays(
@@ -102,9 +112,9 @@ def read_arrays(
             ):
                 raise ValueError("is damaged in its checksums")
             start = -(-file.tell() // PAGE) * PAGE
-            arrays = _arrays(path, about.get("arrays"), start, os.fstat(file.fileno()).st_size, map)
-        found = np.concatenate([np.zeros(0, "<u4"), *_all_checksums(arrays)])
-        if not np.array_equal(found, checks):
+            size = os.fstat(file.fileno()).st_size
+            arrays, found = _arrays(path, about.get("arrays"), start, size, map)
+        if not np.array_equal(np.concatenate([np.zeros(0, "<u4"), *found]), checks):
             raise ValueError("is damaged")
     except OSError as failure:
         raise error(f"{path} cannot be read: {failure.strerror}") from None
@@ -123,8 +133,14 @@ def _count_in(about: Any, name: str) -> int:
 
 def _arrays(
     path: str | os.PathLike[str], listed: Any, start: int, size: int, map: bool
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], list[Any]]:
+    """Return the arrays of a file, and the checksums of each.
+
+    The checksums of an array that is mapped come from the file: its pages stay out of memory until
+    they are used.
+    """
     arrays: dict[str, Any] = {}
+    checks = []
     end = start
     for entry in listed if isinstance(listed, list) else [{}]:
         count, at = _count_in(entry, "count"), start + _count_in(entry, "at")
@@ -134,11 +150,14 @@ def _arrays(
             raise ValueError(f"is truncated: it has {size:,} bytes, but needs at least {end:,}")
         if map and count:
             arrays[entry["name"]] = np.memmap(path, dtype, "c", at, count).view(np.ndarray)
+            read = functools.partial(_block_of_file, path, at, count * dtype.itemsize)
+            checks.append(_each_checksum(count * dtype.itemsize, read))
         else:
             arrays[entry["name"]] = np.fromfile(path, dtype, count, offset=at)
+            checks.append(_checksums(arrays[entry["name"]]))
     if end != size:
         raise ValueError(f"has {size:,} bytes, but should have {end:,}")
-    return arrays
+    return arrays, checks
 
 
 def _type_in(entry: dict[str, Any]) -> np.dtype[Any]:
@@ -148,18 +167,26 @@ def _type_in(entry: dict[str, Any]) -> np.dtype[Any]:
         raise ValueError("is damaged in its header") from None
 
 
-def _all_checksums(arrays: Mapping[str, Any]) -> Iterator[Any]:
-    return map(_checksums, arrays.values())
-
-
 def _checksums(array: Any) -> Any:
-    """Return the CRC-32 of each block of an array, in several threads if there are many."""
+    """Return the CRC-32 of each block of an array."""
     data = memoryview(array).cast("B")
-    blocks = [data[at : at + BLOCK] for at in range(0, len(data), BLOCK)]
-    if len(blocks) < 16:
-        return np.array([zlib.crc32(block) for block in blocks], "<u4")
+    return _each_checksum(len(data), lambda at: data[at : at + BLOCK])
+
+
+def _block_of_file(path: str | os.PathLike[str], start: int, size: int, at: int) -> bytes:
+    """Return the block at a place of *size* bytes that begin at *start* in a file."""
+    with open(path, "rb") as file:
+        file.seek(start + at)
+        return file.read(min(BLOCK, size - at))
+
+
+def _each_checksum(size: int, block: Callable[[int], Any]) -> Any:
+    """Return the CRC-32 of each block of *size* bytes, in several threads if there are many."""
+    places = range(0, size, BLOCK)
+    if len(places) < 16:
+        return np.array([zlib.crc32(block(at)) for at in places], "<u4")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return np.array(list(pool.map(zlib.crc32, blocks)), "<u4")
+        return np.array(list(pool.map(lambda at: zlib.crc32(block(at)), places)), "<u4")
 
 
 # Rules

@@ -24,6 +24,10 @@ SAVE_SECONDS = 120.0
 the time."""
 
 
+STATE = 2
+"""The version of saved unfinished work; work of another version is done again."""
+
+
 class LayerBuilder:
     """Solves layers of a *space* and writes them to a folder.
 
@@ -113,6 +117,7 @@ class LayerBuilder:
     def _solved(self, number: int) -> LayerTable:
         work = self.work(number)
         about = {**self.about, "layer": number, "size": work.size, "errors": work.error_before}
+        about["state"] = STATE
         known = self.folder.load_partial(self.cls, number, about)
         if known is not None:
             work.restore(*known)

@@ -92,13 +92,13 @@ class ChanceLayer:
         """The current step."""
         return f"sweep {self.sweeps + 1}"
 
-    def state(self) -> tuple[dict[str, Any], Any]:
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the number of sweeps and the current values."""
-        return {"sweeps": self.sweeps}, self.values
+        return {"sweeps": self.sweeps}, {"known": self.values}
 
-    def restore(self, numbers: dict[str, Any], values: Any) -> None:
+    def restore(self, numbers: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Resume from a state."""
-        self.values[:] = values
+        self.values[:] = arrays["known"]
         self.sweeps = int(numbers["sweeps"])
 
     def solve(self, pause: Callable[[], None] | None = None) -> None:

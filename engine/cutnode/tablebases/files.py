@@ -161,14 +161,16 @@ class Folder:
 
     # Unfinished layers
 
-    def save_partial(self, cls: Any, number: int, about: Mapping[str, Any], known: Any) -> None:
-        """Save the unfinished work on a layer: an array, and numbers."""
+    def save_partial(
+        self, cls: Any, number: int, about: Mapping[str, Any], arrays: Mapping[str, Any]
+    ) -> None:
+        """Save the unfinished work on a layer: numbers and arrays."""
         head = {**identity(cls, NO_MODULES), **about}
-        write_arrays(self._partial(number), PARTIAL_KIND, head, {"known": known})
+        write_arrays(self._partial(number), PARTIAL_KIND, head, arrays)
 
     def load_partial(
         self, cls: Any, number: int, about: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], Any] | None:
+    ) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the saved work on a layer; None if there is none, or it is about other work."""
         path = self._partial(number)
         if not path.exists():
@@ -177,7 +179,7 @@ class Folder:
         same = {**identity(cls, NO_MODULES), **about}
         if any(head.get(name) != value for name, value in same.items()):
             return None
-        return head, arrays["known"]
+        return head, arrays
 
     # Results of a pass over a share of a layer
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from cutnode.contract.dispatch import defines, game_constant, value_limit
-from cutnode.kernels.retrograde import DRAWN, HOLE
+from cutnode.kernels.codes import DRAWN, HOLE, Codes, read_codes
 from cutnode.kernels.tablebase import ENTRY, MOST_BITS, pack_symbols
 
 PART = 1 << 20
@@ -32,8 +32,9 @@ def kind_of(cls: Any) -> str:
 class LayerTable:
     """A solved layer: a symbol for each index, packed, and what the symbols mean.
 
-    *symbols* are words of 64 bits, with a spare one at the end.  *meanings* are integers (codes of
-    :mod:`cutnode.kernels.retrograde`, or points), or for floats the lowest value and the step
+    *symbols* are words of 64 bits, with a spare one at the end, in an array, or
+    :class:`PackedSymbols` until they are in a directory or a file.  *meanings* are integers (codes
+    of :mod:`cutnode.kernels.retrograde`, or points), or for floats the lowest value and the step
     between values.  *error* is the largest error of a value.  *counts* has statistics of the layer:
     ``positions``, ``wins``, ``draws``, ``losses``, ``longest`` if there are distances, and
     ``codes``, the number of positions with each code.
@@ -54,37 +55,74 @@ class LayerTable:
         return int(self.counts.get("longest", 0))
 
 
-def packed(cls: Any, size: int, bits: int, symbols: Callable[[int, int], Any], memory: Any) -> Any:
-    """Return symbols packed; *symbols* returns them from one index to another, as uint64.
+class PackedSymbols:
+    """Symbols of *bits* bits each, which are packed part by part where they are needed.
 
-    They are written over *memory* if they fit.  *memory* is the array that they are made from, and
-    packed symbols never overtake the part still to be read.
+    *symbols* returns them from one index to another, as uint64, made from the array *memory*.
     """
-    go = pack_symbols.specialise(cls)
-    needed = size * bits // 64 + 2
-    words = memory[: len(memory) * memory.itemsize // 8 * 8 // memory.itemsize].view(np.uint64)
-    words = words[:needed] if len(words) >= needed else np.zeros(needed, np.uint64)
-    for first in range(0, size, PART):
-        go(symbols(first, min(first + PART, size)), first, bits, words)
-    words[(size * bits + 63) // 64 :] = 0
-    return words
+
+    dtype = np.dtype(np.uint64)
+
+    def __init__(
+        self, cls: Any, size: int, bits: int, symbols: Callable[[int, int], Any], memory: Any
+    ):
+        self._pack = pack_symbols.specialise(cls)
+        self._size, self._bits, self._symbols, self._memory = size, bits, symbols, memory
+
+    def __len__(self) -> int:
+        """Return the number of words; there is a spare one at the end."""
+        return self._size * self._bits // 64 + 2
+
+    def parts(self) -> Iterator[Any]:
+        """Yield the words, in arrays of a multiple of a MiB but for the last."""
+        for first in range(0, max(self._size, 1), 8 * PART):
+            end = min(first + 8 * PART, self._size)
+            words = np.zeros((end - first) * self._bits // 64 + 2, np.uint64)
+            self._write(first, end, words)
+            yield words if end == self._size else words[:-2]
+
+    def array(self) -> Any:
+        """Return all words, written over the memory that they are made from if they fit there.
+
+        Packed symbols never overtake the part still to be read.
+        """
+        words = self._memory[: self._memory.nbytes // 8 * 8 // self._memory.itemsize]
+        words = words.view(np.uint64)[: len(self)]
+        if len(words) < len(self):
+            words = np.zeros(len(self), np.uint64)
+        self._write(0, self._size, words)
+        return words
+
+    def _write(self, first: int, end: int, words: Any) -> None:
+        for start in range(first, end, PART):
+            symbols = self._symbols(start, min(start + PART, end))
+            self._pack(symbols, start - first, self._bits, words)
+        words[((end - first) * self._bits + 63) // 64 :] = 0
 
 
-def code_counts(codes: Any) -> dict[int, int]:
+def codes_in(cls: Any, codes: Codes, first: int, end: int) -> Any:
+    """Return the codes from one index to another."""
+    found = np.zeros(end - first, np.int64)
+    read_codes.specialise(cls)(codes, first, found)
+    return found
+
+
+def code_counts(cls: Any, size: int, codes: Codes) -> dict[int, int]:
     """Return the number of positions with each code; draws count as code 0."""
     counts = np.zeros(1 << 16, np.int64)
-    part = 1 << 22
-    for first in range(0, len(codes), part):
-        symbols = codes[first : first + part].astype(np.int64) - HOLE
+    for first in range(0, size, PART):
+        symbols = codes_in(cls, codes, first, min(first + PART, size)) - HOLE
         counts += np.bincount(symbols, minlength=1 << 16)
     counts[-HOLE] += counts[DRAWN - HOLE]
     counts[DRAWN - HOLE] = counts[0] = 0
     return {int(code) + HOLE: int(counts[code]) for code in np.flatnonzero(counts)}
 
 
-def table_of_codes(cls: Any, number: int, name: str, codes: Any, metric: str) -> LayerTable:
-    """Pack the codes of a solved layer in the same memory, which overwrites them."""
-    counts = code_counts(codes)
+def table_of_codes(
+    cls: Any, number: int, name: str, size: int, codes: Codes, metric: str
+) -> LayerTable:
+    """Return the table of a solved layer; to hold its symbols at once overwrites the codes."""
+    counts = code_counts(cls, size, codes)
     if metric == "wdl":
         meanings = sorted({(code > 0) - (code < 0) for code in counts}) or [0]
         wanted = {code: meanings.index((code > 0) - (code < 0)) for code in counts}
@@ -96,12 +134,12 @@ def table_of_codes(cls: Any, number: int, name: str, codes: Any, metric: str) ->
         lookup[code - HOLE] = symbol
     lookup[[0, DRAWN - HOLE]] = wanted.get(0, 0)
     bits = (len(meanings) - 1).bit_length()
-    symbols = packed(
+    symbols = PackedSymbols(
         cls,
-        len(codes),
+        size,
         bits,
-        lambda first, end: lookup[codes[first:end].astype(np.int64) - HOLE],
-        codes,
+        lambda first, end: lookup[codes_in(cls, codes, first, end) - HOLE],
+        codes.near if len(codes.filled) == 0 else np.zeros(0, np.uint8),
     )
     wins = sum(count for code, count in counts.items() if code > 0)
     losses = sum(count for code, count in counts.items() if code < 0)
@@ -115,13 +153,13 @@ def table_of_codes(cls: Any, number: int, name: str, codes: Any, metric: str) ->
     if metric not in ("points", "wdl"):
         about["longest"] = max((abs(code) - 1 for code in counts if code), default=0)
     integers = np.array(meanings, np.int64)
-    return LayerTable(number, name, len(codes), bits, symbols, integers, counts=about)
+    return LayerTable(number, name, size, bits, symbols, integers, counts=about)
 
 
 def table_of_values(
     cls: Any, number: int, name: str, values: Any, error: float, step: float
 ) -> LayerTable:
-    """Pack the values of a solved layer in the same memory, which overwrites them.
+    """Return the table of a solved layer; to hold its symbols at once overwrites the values.
 
     Each value is rounded to the lowest value plus a multiple of a step.
     """
@@ -137,7 +175,7 @@ def table_of_values(
 
     about = {"positions": int(known.sum())}
     scale = np.array([lowest, step])
-    words = packed(cls, len(values), bits, symbols, values)
+    words = PackedSymbols(cls, len(values), bits, symbols, values)
     return LayerTable(number, name, len(values), bits, words, scale, error + step, about)
 
 
@@ -153,6 +191,8 @@ class Directory:
 
     def add(self, table: LayerTable) -> None:
         """Add a layer, so that kernels find it."""
+        if isinstance(table.symbols, PackedSymbols):
+            table = replace(table, symbols=table.symbols.array())
         self.layers[table.number] = table
         error = int(np.float64(table.error).view(np.int64))
         at = table.number * ENTRY

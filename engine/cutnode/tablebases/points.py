@@ -17,9 +17,10 @@ from typing import Any
 
 from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import GameError
+from cutnode.kernels.codes import new_codes
 from cutnode.kernels.layer_points import lower_threshold
 from cutnode.kernels.retrograde import MISSING, STUCK
-from cutnode.tablebases.retrograde import MissingLayerError, code_type
+from cutnode.tablebases.retrograde import MissingLayerError, known_codes, restore_codes
 from cutnode.tablebases.threads import LayerTask
 
 
@@ -29,7 +30,7 @@ class PointsLayer:
     def __init__(self, task: LayerTask):
         self.space, self.number, self.threads = task.space, task.number, task.threads
         self.tables = task.directory.numbers
-        self.codes = task.scratch.zeros(task.size, code_type(task.space.cls))
+        self.codes = new_codes(task.space.cls, task.size, task.scratch.zeros)
         self.threshold = -1
 
     @property
@@ -37,13 +38,14 @@ class PointsLayer:
         """The current step."""
         return "first look" if self.threshold < 0 else f"{self.threshold} points"
 
-    def state(self) -> tuple[dict[str, Any], Any] | None:
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the threshold and the values known so far."""
-        return ({"threshold": self.threshold}, self.codes) if self.threshold >= 0 else None
+        known = {"threshold": self.threshold}
+        return (known, known_codes(self.codes)) if self.threshold >= 0 else None
 
-    def restore(self, numbers: dict[str, Any], codes: Any) -> None:
+    def restore(self, numbers: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Resume from a state."""
-        self.codes[:] = codes
+        restore_codes(self.codes, arrays)
         self.threshold = int(numbers["threshold"])
 
     def solve(self, pause: Callable[[], None] | None = None) -> None:

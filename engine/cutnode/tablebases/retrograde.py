@@ -17,6 +17,7 @@ draws as infinite play, R. Gasser, "Solving Nine Men's Morris" (1996).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,26 +26,41 @@ import numpy as np
 from cutnode.contract.dispatch import defines, game_name, is_plain
 from cutnode.contract.errors import GameError
 from cutnode.kernels.blocks import BLOCK_SHIFT
+from cutnode.kernels.codes import (
+    FAR,
+    HOLE,
+    LINE_SHIFT,
+    TOUCHED,
+    Codes,
+    count_places,
+    new_codes,
+    write_codes,
+)
 from cutnode.kernels.retrograde import (
     BEYOND,
     CHECK,
-    DRAWN,
-    HOLE,
     MISSING,
     MOST_DISTANCE,
     STUCK,
     TOUCH,
-    TOUCHED,
     WIN,
     begin,
+    find_positions,
     propagate,
     write_edges,
 )
+from cutnode.tablebases.layer_tables import codes_in
 from cutnode.tablebases.scratch import parts
 from cutnode.tablebases.threads import LayerTask
 
 LARGEST_EDGES = 1 << 30
 """The limit of an index that an edge can name."""
+
+MANY_HOLES = 1 / 4
+"""The least fraction of holes in a layer of several blocks for them to have no place."""
+
+SAMPLED = 64
+"""The blocks in which holes are counted first."""
 
 
 class MissingLayerError(Exception):
@@ -52,15 +68,13 @@ class MissingLayerError(Exception):
 
 
 class RetrogradeLayer:
-    """The analysis of a layer: ``codes``, one for each index, and ``distance``, the next pass."""
+    """The analysis of a layer: ``codes``, and ``distance``, the next pass."""
 
     def __init__(self, task: LayerTask, *, conversion: bool):
         self.space, self.number, self.threads = task.space, task.number, task.threads
         self.tables = task.directory.numbers
         self.blocks = -(-task.size // (1 << BLOCK_SHIFT))
-        self.codes = task.scratch.zeros(task.size, code_type(task.space.cls))
-        self.memory = task.scratch.memory
-        """Bytes left for the list of moves."""
+        self.size, self._scratch = task.size, task.scratch
         self.distance = 0
         self.begun = False
         self._touched = np.zeros(self.blocks, np.uint8)
@@ -68,15 +82,14 @@ class RetrogradeLayer:
         self._due = np.zeros((4 if conversion else farthest + 4, self.blocks), np.uint8)
         self._firsts = np.zeros(0, np.int64)
         self._edges = np.zeros(0, np.uint32)
-        self._sweeping = self._swept = False
+        self._sweeping = False
         self.threads.set(conversion=conversion)
 
     def solve(self, pause: Callable[[], None] | None = None) -> None:
         """Decide all positions; *pause* is called before each pass."""
         if not self.begun:
+            self.find_places()
             self.begin()
-        elif self._swept:
-            self.sweep(self.distance)
         self._find_predecessors()
         while self.distance < len(self._due):
             if pause is not None:
@@ -96,29 +109,65 @@ class RetrogradeLayer:
             return "first look"
         return f"distance {self.distance}" if len(self._firsts) or self.distance else "moves back"
 
-    def state(self) -> tuple[dict[str, Any], Any] | None:
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
         """Return the distance of the next or current pass, and the codes."""
-        about = {"distance": self.distance, "sweeping": self._sweeping}
-        return (about, self.codes) if self.begun else None
+        return ({"distance": self.distance}, known_codes(self.codes)) if self.begun else None
 
-    def restore(self, numbers: dict[str, Any], codes: Any) -> None:
-        """Resume from a state, repeating its whole pass, which does not change finished work.
-
-        An interrupted sweep has overwritten wins that begin by leaving the layer, so :meth:`solve`
-        repeats it in any case.
-        """
-        for part in parts(len(codes)):
-            self.codes[part] = np.where(codes[part] == TOUCHED, 0, codes[part])
+    def restore(self, numbers: dict[str, Any], arrays: dict[str, Any]) -> None:
+        """Resume from a state, repeating its whole pass, which does not change finished work."""
+        self.find_places()
+        restore_codes(self.codes, arrays)
         self.distance = int(numbers["distance"])
-        self._swept = bool(numbers["sweeping"])
         self.begun = True
-        size = 1 << BLOCK_SHIFT
-        for block in range(self.blocks):
-            part = self.codes[block * size : (block + 1) * size].astype(np.int64)
-            found = np.unique(np.abs(part[(part != HOLE) & (part != DRAWN) & (part != 0)]) - 1)
+        for block, numbers_of_block in enumerate(self.blocks_of(0, 1)):
+            part = self.read(numbers_of_block)
+            touched = numbers_of_block.start + np.flatnonzero(part == TOUCHED)
+            self.write(touched, np.zeros_like(touched))
+            found = np.unique(np.abs(part[(part != 0) & (part > HOLE) & (part < TOUCHED)]) - 1)
             if len(found):
                 self._make_due(int(found[-1]))
                 self._due[found, block] = 1
+
+    @functools.cached_property
+    def codes(self) -> Codes:
+        """The codes, with a place for every index unless :meth:`find_places` was called before."""
+        return new_codes(self.space.cls, self.size, self._scratch.zeros)
+
+    def find_places(self) -> None:
+        """Let only positions have places, if there are many holes."""
+        cls = self.space.cls
+        if self.blocks < 2 * SAMPLED or is_plain(cls) or not defines(cls, "index"):
+            return
+        step = self.blocks // SAMPLED
+        words = -(-self.size // 64)
+        filled = np.zeros(words, np.uint64)  # of which little is touched
+        before = np.zeros(-(-self.size >> LINE_SHIFT), np.int64)
+        self._find_positions(filled, step)
+        places = self._count_places(filled, before)
+        if places > (1 - MANY_HOLES) * sum(self.threads.each("done")):
+            return
+        filled = self._scratch.zeros(words, np.uint64)
+        self._find_positions(filled, 1)
+        places = self._count_places(filled, before)
+        self.codes = new_codes(self.space.cls, places, self._scratch.zeros, filled, before)
+
+    def _find_positions(self, filled: Any, step: int) -> None:
+        """Mark the indices with a position, in every block or in one of *step*."""
+        self.threads.set(done=0)
+        self.threads.take_share(0, step)
+        self.threads.run(find_positions, self.space.words, filled)
+        self.threads.take_share(0, 1)
+
+    def _count_places(self, filled: Any, before: Any) -> int:
+        return int(count_places.specialise(self.space.cls)(filled, before))
+
+    def read(self, numbers: range) -> Any:
+        """Return the codes of consecutive indices."""
+        return codes_in(self.space.cls, self.codes, numbers.start, numbers.stop)
+
+    def write(self, numbers: Any, codes: Any) -> None:
+        """Write the codes of some indices."""
+        write_codes.specialise(self.space.cls)(self.codes, numbers, codes)
 
     def begin(self) -> None:
         """Decide the positions that do not depend on others of the layer."""
@@ -154,8 +203,8 @@ class RetrogradeLayer:
         self.threads.set(wins_known=int(not through))
         if defines(self.space.cls, "retreats") and not through:
             return
-        size = len(self.codes)
-        room = self.memory - 2 * size - 8 * (size + 1)
+        size = self.size
+        room = self._scratch.memory - 2 * size - 8 * (size + 1)
         self._sweeping = size >= LARGEST_EDGES or room < 0
         if self._sweeping:
             return
@@ -190,17 +239,14 @@ class RetrogradeLayer:
         distance found so far.
         """
         self.distance = distance
-        for codes in self.blocks_of(share, shares):
-            codes[(codes == 0) | ((codes > distance + 2) & (codes < TOUCHED))] = TOUCHED
-        self._touched[share::shares] = 1
-        self.threads.set(wins_known=0)
+        self.threads.set(wins_known=0, sweeping=1)
         self._pass((CHECK,))
         return int(max(self.threads.each("farthest")))
 
-    def blocks_of(self, share: int, shares: int) -> Iterator[Any]:
-        """Yield the codes of each block of a share; each of *n* shares has every n-th block."""
+    def blocks_of(self, share: int, shares: int) -> Iterator[range]:
+        """Yield the indices of each block of a share; each of *n* shares has every n-th block."""
         for block in range(share, self.blocks, shares):
-            yield self.codes[block << BLOCK_SHIFT : (block + 1) << BLOCK_SHIFT]
+            yield range(block << BLOCK_SHIFT, min((block + 1) << BLOCK_SHIFT, self.size))
 
     def _pass(self, phases: tuple[int, ...]) -> None:
         """Process the predecessors of all positions decided at the current distance."""
@@ -220,6 +266,17 @@ class RetrogradeLayer:
             )
 
 
-def code_type(cls: Any) -> Any:
-    """Return the type of an array of codes; in plain Python, one that does not overflow."""
-    return np.int64 if is_plain(cls) else np.int16
+def known_codes(codes: Codes) -> dict[str, Any]:
+    """Return the arrays from which :func:`restore_codes` restores codes."""
+    far = [codes.far[part][codes.near[part] == FAR] for part in parts(len(codes.near))]
+    return {"near": codes.near, "far": np.concatenate(far)}
+
+
+def restore_codes(codes: Codes, arrays: dict[str, Any]) -> None:
+    """Restore codes of the same layer."""
+    codes.near[:] = arrays["near"]
+    first = 0
+    for part in parts(len(codes.near)):
+        places = np.flatnonzero(codes.near[part] == FAR)
+        codes.far[part][places] = arrays["far"][first : first + len(places)]
+        first += len(places)

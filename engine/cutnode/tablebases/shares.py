@@ -76,12 +76,14 @@ class SharedLayer:
         self._catch_up(steps)
         space = self.builder.space
         name, metric = space.names[self.number], self.builder.settings.metric
-        return table_of_codes(space.cls, self.number, name, self.layer.codes, metric)
+        layer = self.layer
+        return table_of_codes(space.cls, self.number, name, layer.size, layer.codes, metric)
 
     def _codes(self, share: int) -> Any:
         """Return a copy of the codes of a share."""
-        blocks = list(self.layer.blocks_of(share, self.shares))
-        return np.concatenate(blocks) if blocks else self.layer.codes[:0].copy()
+        blocks = self.layer.blocks_of(share, self.shares)
+        codes = [self.layer.read(numbers).astype(np.int16) for numbers in blocks]
+        return np.concatenate([np.zeros(0, np.int16), *codes])
 
     def _load(self, step: int, share: int) -> tuple[dict[str, Any], dict[str, Any]] | None:
         found = self.builder.folder.load_share(self.number, step, share)
@@ -106,13 +108,13 @@ class SharedLayer:
 
     def _write(self, step: int, share: int, arrays: dict[str, Any]) -> None:
         """Write the codes that a share found in a pass into the layer."""
-        codes, size = arrays["codes"], 1 << BLOCK_SHIFT
+        codes = np.asarray(arrays["codes"]).astype(np.int64)
         if step == 0:
             first = 0
             for block in self.layer.blocks_of(share, self.shares):
-                block[:] = codes[first : first + len(block)]
+                self.layer.write(np.array(block), codes[first : first + len(block)])
                 first += len(block)
             return
-        places = np.asarray(arrays["places"])
+        places, size = np.asarray(arrays["places"]), 1 << BLOCK_SHIFT
         blocks = places // size * self.shares + share
-        self.layer.codes[blocks * size + places % size] = codes
+        self.layer.write(blocks * size + places % size, codes)

@@ -57,7 +57,7 @@ class Settings:
             raise CutnodeError(f"tolerance must be positive, got {self.tolerance!r}")
 
 
-BYTES_EACH = {CHANCES: 24, POINTS: 2, DISTANCES: 2}
+BYTES_EACH = {CHANCES: 24, POINTS: 1, DISTANCES: 1}
 """Bytes of memory for each index of the layer being solved, not counting the list of moves."""
 
 
@@ -131,15 +131,15 @@ class LayerWork:
                 cls, self.number, name, layer.values, layer.error, self._share / 2
             )
         metric = "points" if isinstance(layer, PointsLayer) else self.settings.metric
-        return table_of_codes(cls, self.number, name, layer.codes, metric)
+        return table_of_codes(cls, self.number, name, self.size, layer.codes, metric)
 
-    def state(self) -> tuple[dict[str, Any], Any] | None:
-        """Return what is known of the layer, as numbers and an array; None if nothing is."""
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return what is known of the layer, as numbers and arrays; None if nothing is."""
         return self.layer.state()
 
-    def restore(self, numbers: dict[str, Any], array: Any) -> None:
+    def restore(self, numbers: dict[str, Any], arrays: dict[str, Any]) -> None:
         """Resume from a :meth:`state`."""
-        self.layer.restore(numbers, array)
+        self.layer.restore(numbers, arrays)
 
     def step(self) -> tuple[str, float]:
         """Return the current step and its finished fraction."""

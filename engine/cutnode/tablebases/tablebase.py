@@ -20,6 +20,7 @@ from cutnode.contract.positions import coerce, words_each
 from cutnode.contract.repetition import require_draws
 from cutnode.contract.text import quoted
 from cutnode.contract.verbs import chance, chance_outcome, moves_again, outcome, play
+from cutnode.kernels.codes import new_codes
 from cutnode.kernels.probing import (
     ABSENT,
     LOOKUP,
@@ -37,7 +38,6 @@ from cutnode.kernels.tablebase_scores import NO_DISTANCE, TO_THE_END
 from cutnode.kernels.tablebase_scores import POINTS as IN_POINTS
 from cutnode.tablebases.files import Folder
 from cutnode.tablebases.layer_tables import CHANCES, DISTANCES, POINTS, Directory, kind_of
-from cutnode.tablebases.retrograde import code_type
 from cutnode.tablebases.spaces import Space, indexed
 from cutnode.tablebases.threads import LayerThreads
 
@@ -182,8 +182,8 @@ class Tablebase:
             memory = Memory(self.cls, LOOKUP)
             memory["layer"] = NOWHERE
             memory["conversion"] = 0
-            kind = np.float64 if self.kind == CHANCES else code_type(self.cls)
-            self._local.room = memory.argument, self.space.buffer(), np.zeros(0, kind)
+            nothing = np.zeros(0) if self.kind == CHANCES else new_codes(self.cls, 0)
+            self._local.room = memory.argument, self.space.buffer(), nothing
             self._local.memory = memory
         room: tuple[Any, Any, Any] = self._local.room
         return room
@@ -355,8 +355,8 @@ class Tablebase:
             unpack_values.specialise(self.cls)(tables, number, values)
             work.run(compare_values, tables, words, None, values, self.space.room)
             return
-        codes = np.zeros(size, code_type(self.cls))
-        unpack_codes.specialise(self.cls)(tables, number, codes)
+        codes = new_codes(self.cls, size)
+        unpack_codes.specialise(self.cls)(tables, number, size, codes)
         work.set(conversion=int(self.metric != "dtm"), signs=int(self.metric == "wdl"))
         kernel = compare_points if self.kind == POINTS else compare_codes
         work.run(kernel, tables, words, None, codes, self.space.room)

@@ -67,7 +67,8 @@ class LayerThreads:
         self._buffers = [space.buffer() for _ in range(threads)]
         self._stops, self._look, self._clock = stops, look, clock
         for thread, memory in enumerate(self.memories):
-            memory["thread"], memory["threads"], memory["layer"] = thread, threads, number
+            memory["thread"], memory["threads"] = thread, threads
+            memory["layer"], memory["size"] = number, space.sizes[number]
 
     def set(self, **numbers: float) -> None:
         """Set fields in all memories."""
