@@ -6,7 +6,8 @@ the players alternate, wins take an odd number of plies and losses an even one. 
 stands for any other code, which is in a second array, whose memory is not touched before.
 
 Every index has a *place*, unless many of them are holes: then a bit for each index says which have
-a place, and a number for each 512 of them counts the places before.
+a place, and two numbers for each line of 512 bits count the places before each word of them
+(S. Vigna, "Broadword implementation of rank/select queries", 2008).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ USUAL, OTHER, FAR = len(SPECIAL), 194, 255
 """The bytes of distance 0 as usual (a loss) and otherwise (a win), and the byte of other codes."""
 
 LINE_SHIFT = 9
-"""The binary logarithm of the indices whose earlier places are counted."""
+"""The binary logarithm of the indices of a line."""
 
 SPARE = 24
 """Bytes beyond the last place, so that packed symbols of a byte each fit."""
@@ -47,8 +48,8 @@ class Codes(NamedTuple):
     """The codes of a layer.
 
     *near* has a byte for each place, *far* the codes that have no byte.  *filled* has a bit for
-    each index, and *before* the number of places before each line of bits; both are empty if every
-    index has a place.
+    each index, and *before* the numbers of places before (:func:`count_places`); both are empty if
+    every index has a place.
     """
 
     near: Any
@@ -126,11 +127,10 @@ def place_of(codes, number):
     """Return the place of an index, or of the next index that has one."""
     if len(codes.filled) == 0:
         return number
-    line, last = number >> LINE_SHIFT, number >> 6
-    place = codes.before[line]
-    for word in range(line << (LINE_SHIFT - 6), last):
-        place += popcount(Bits(codes.filled[word]))
-    return place + popcount(Bits(codes.filled[last]) & ((Bits(1) << Bits(number & 63)) - Bits(1)))
+    line, word = number >> LINE_SHIFT, number >> 6
+    places, within = codes.before[2 * line], codes.before[2 * line + 1]
+    places += (within >> (9 * ((word + 7) & 7))) & 511
+    return places + popcount(Bits(codes.filled[word]) & ((Bits(1) << Bits(number & 63)) - Bits(1)))
 
 
 @compiled
@@ -187,11 +187,17 @@ def write_codes(codes: CodesMemory, numbers: Numbers, found: Numbers) -> None:
 
 @kernel
 def count_places(filled: Words, before: Numbers) -> int:
-    """Write the number of places before each line of bits, and return the number of all."""
+    """Write the number of places before each word of bits, and return the number of all.
+
+    Each line of 8 words has a number for the places before it, and one with 9 bits for each further
+    word: the places before it in the line.
+    """
     places = 0
-    each = 1 << (LINE_SHIFT - 6)
-    for line in range(len(before)):
-        before[line] = places
-        for word in range(line * each, min((line + 1) * each, len(filled))):
-            places += popcount(Bits(filled[word]))
+    for word in range(len(filled)):
+        line, within = word >> 3, word & 7
+        if within == 0:
+            before[2 * line], before[2 * line + 1] = places, 0
+        else:
+            before[2 * line + 1] |= (places - before[2 * line]) << (9 * (within - 1))
+        places += popcount(Bits(filled[word]))
     return places

@@ -301,11 +301,16 @@ def by_retreats(cls: type) -> Callable[..., Any]:
 @compiled
 def _by_retreats(example, memory, words, buffer, codes, due, touched, tables, number, won):
     position = position_numbered(example, memory.layer, number, words)
+    known = 0
     for place in range(retreats(position, buffer, 0)):
         before = retreat(position, buffer[place])
         found = number_of(before, tables)
         if found >= 0 and layer_of(before) == memory.layer:
-            precede(memory, codes, due, touched, found, won == moves_again(before, position))
+            buffer[known] = found << 1 | (won == moves_again(before, position))
+            known += 1
+    for place in range(known):  # apart, so that the processor waits for many codes at once
+        edge = buffer[place]
+        precede(memory, codes, due, touched, edge >> 1, edge & 1 != 0)
 
 
 @compiled

@@ -141,7 +141,7 @@ class RetrogradeLayer:
         step = self.blocks // SAMPLED
         words = -(-self.size // 64)
         filled = np.zeros(words, np.uint64)  # of which little is touched
-        before = np.zeros(-(-self.size >> LINE_SHIFT), np.int64)
+        before = np.zeros(2 * (self.size >> LINE_SHIFT) + 2, np.int64)
         self._find_positions(filled, step)
         places = self._count_places(filled, before)
         if places > (1 - MANY_HOLES) * sum(self.threads.each("done")):
