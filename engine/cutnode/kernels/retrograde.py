@@ -161,10 +161,8 @@ def known_code(position, same, memory, tables, codes, most):
 
 
 @compiled
-def code_between(position, same, memory, tables, codes, most, buffer, room):
-    """Return the same for any position, looking through one without an index."""
-    if outcome(position)[0] or number_of(position, tables) >= 0:
-        return known_code(position, same, memory, tables, codes, most)
+def code_behind(position, same, memory, tables, codes, most, buffer, room):
+    """Return the same for a position without an index, looking through it."""
     best = -2 * MERIT
     for place in range(room, moves(position, buffer, room)):
         child = play(position, buffer[place])
@@ -189,10 +187,21 @@ def backed_up(position, memory, tables, codes, most, buffer, room, losses):
     if end == 0:
         memory.fault = STUCK
         return 0
+    behind = 0
     for place in range(end):
         child = play(position, buffer[place])
+        if not outcome(child)[0] and number_of(child, tables) < 0:
+            buffer[behind] = buffer[place]  # looking through it takes longer, so it comes last
+            behind += 1
+            continue
         same = moves_again(position, child)
-        code = code_between(child, same, memory, tables, codes, most, buffer, room)
+        best = max(best, merit(known_code(child, same, memory, tables, codes, most)))
+        if best == QUICKEST or (losses and best >= 0):
+            return merit(best)
+    for place in range(behind):
+        child = play(position, buffer[place])
+        same = moves_again(position, child)
+        code = code_behind(child, same, memory, tables, codes, most, buffer, room)
         best = max(best, merit(code))
         if best == QUICKEST or (losses and best >= 0):
             break
