@@ -38,14 +38,15 @@ from cutnode.contract.loading import plain_copy
 from cutnode.contract.positions import coerce
 from cutnode.contract.verbs import canonical, moves_again, outcome, play
 from cutnode.games import draughts
+from cutnode.kernels.codes import FAR, new_codes, write_codes
 from cutnode.kernels.scores import WIN
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.tablebases.builder import LayerBuilder
 from cutnode.tablebases.building import build_tablebase, compress_tablebase
 from cutnode.tablebases.compression import compressed, expanded
 from cutnode.tablebases.files import Folder
-from cutnode.tablebases.layer_tables import Directory
-from cutnode.tablebases.retrograde import RetrogradeLayer
+from cutnode.tablebases.layer_tables import Directory, codes_in
+from cutnode.tablebases.retrograde import RetrogradeLayer, known_codes, restore_codes
 from cutnode.tablebases.solving import LayerWork, Settings, solve_layers
 from cutnode.tablebases.spaces import StoppedError, enumerated, indexed
 from cutnode.tablebases.tablebase import Tablebase
@@ -198,6 +199,46 @@ def test_a_stopped_sweep_resumes_with_more_memory(tmp_path, monkeypatch):
     again = LayerWork(space, number, small.directory, Settings())
     again.restore(*work.state())
     assert again.solve().counts == whole.directory.layers[number].counts
+
+
+def test_codes_of_any_distance():
+    """Usual ones take a byte, others are kept apart; all are saved and restored."""
+    cls, wanted = pursuit.Position, np.arange(-(1 << 15), 1 << 15)
+    codes, again = new_codes(cls, len(wanted)), new_codes(cls, len(wanted))
+    write_codes.specialise(cls)(codes, wanted - wanted[0], wanted)
+    assert codes_in(cls, codes, 0, len(wanted)).tolist() == wanted.tolist()
+    alternating = np.array([code for code in range(-190, 190) if (code > 0) != code % 2])
+    assert (codes.near[alternating - wanted[0]] != FAR).all()
+    restore_codes(again, known_codes(codes))
+    assert codes_in(cls, again, 0, len(wanted)).tolist() == wanted.tolist()
+
+
+@pytest.mark.once
+@compiled_only
+def test_holes_take_no_place(monkeypatch):
+    """Layers have the same tables with and without places for their holes, and resume."""
+    start, layer = load_game("dobutsu:vanish").start(), "1 elephants, 2 giraffes, 0 chicks"
+    base = in_memory(start, [layer])
+    monkeypatch.setattr("cutnode.tablebases.retrograde.SAMPLED", 1)
+    number = base.space.number_of(layer)
+    table = base.directory.layers[number]
+    directory = Directory(len(base.space.sizes))
+    for known in base.directory.layers.values():
+        if known.number != number:
+            directory.add(known)
+    stopped, resumed = (
+        LayerWork(base.space, number, directory, Settings(threads=2)) for _ in range(2)
+    )
+    passes = iter(range(3))
+    with pytest.raises(StopIteration):
+        stopped.solve(lambda: next(passes))
+    codes = stopped.layer.codes
+    assert table.counts["positions"] < len(codes.near) < table.counts["positions"] + 64
+    resumed.restore(*stopped.state())
+    for work in stopped, resumed:
+        found = work.solve()
+        assert found.counts == table.counts
+        assert found.symbols.array().tolist() == table.symbols.tolist()
 
 
 @pytest.mark.parametrize("metric", ["dtc", "wdl"])
