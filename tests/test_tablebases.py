@@ -219,6 +219,7 @@ def test_holes_take_no_place(monkeypatch):
     """Layers have the same tables with and without places for their holes, and resume."""
     start, layer = load_game("dobutsu:vanish").start(), "1 elephants, 2 giraffes, 0 chicks"
     base = in_memory(start, [layer])
+    monkeypatch.setattr("cutnode.tablebases.retrograde.LARGE", 1)
     monkeypatch.setattr("cutnode.tablebases.retrograde.SAMPLED", 1)
     number = base.space.number_of(layer)
     table = base.directory.layers[number]

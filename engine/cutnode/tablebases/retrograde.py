@@ -57,10 +57,10 @@ LARGEST_EDGES = 1 << 30
 """The limit of an index that an edge can name."""
 
 MANY_HOLES = 1 / 4
-"""The least fraction of holes in a layer of several blocks for them to have no place."""
+"""The least fraction of holes in a layer of ``LARGE`` blocks or more for them to have no place."""
 
-SAMPLED = 64
-"""The blocks in which holes are counted first."""
+LARGE, SAMPLED = 1024, 32
+"""The least blocks of such a layer, and about how many of them are sampled first."""
 
 
 class MissingLayerError(Exception):
@@ -136,7 +136,7 @@ class RetrogradeLayer:
     def find_places(self) -> None:
         """Let only positions have places, if there are many holes."""
         cls = self.space.cls
-        if self.blocks < 2 * SAMPLED or is_plain(cls) or not defines(cls, "index"):
+        if self.blocks < LARGE or is_plain(cls) or not defines(cls, "index"):
             return
         step = self.blocks // SAMPLED
         words = -(-self.size // 64)
