@@ -20,6 +20,7 @@ from numba import types
 
 from cutnode.compiler.jit import Numbers, Words, compiled, kernel
 from cutnode.contract.bits import WORD, Bits, popcount
+from cutnode.contract.constants import Constant
 from cutnode.contract.dispatch import is_plain
 
 HOLE = -32768
@@ -101,17 +102,23 @@ def byte_of(code):
     return min(OTHER + distance, FAR)
 
 
+CODE_OF_BYTE = Constant(
+    "codes.of_bytes",
+    np.array(
+        [
+            *SPECIAL,
+            *((1 if distance & 1 else -1) * (distance + 1) for distance in range(OTHER - USUAL)),
+            *((-1 if distance & 1 else 1) * (distance + 1) for distance in range(FAR - OTHER)),
+        ]
+    ),
+)
+
+
 @compiled
 def code_in(codes, place):
     """Return the code in a place."""
     byte = np.int64(codes.near[place])
-    if byte < USUAL:
-        return SPECIAL[byte]
-    if byte == FAR:
-        return np.int64(codes.far[place])
-    distance = byte - USUAL if byte < OTHER else byte - OTHER
-    won = (distance & 1 != 0) == (byte < OTHER)
-    return distance + 1 if won else -distance - 1
+    return np.int64(codes.far[place]) if byte == FAR else CODE_OF_BYTE[byte]
 
 
 @compiled
