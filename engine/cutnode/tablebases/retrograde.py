@@ -9,7 +9,10 @@ play can continue forever, or ends drawn.
 
 Predecessors come from the game (``retreats``), or else from a list of all moves within the layer,
 which is made beforehand: 4 bytes a move and 8 a position.  If there is no memory for that list,
-each pass touches all positions that are not decided yet, or are won in more plies.
+each pass looks at all positions that are not decided yet, or are won in more plies.
+
+In a large layer with many holes, only positions have a place in memory: see
+:mod:`cutnode.kernels.codes`.
 
 Sources: K. Thompson, "Retrograde analysis of certain endgames" (1986); layers and the counting of
 draws as infinite play, R. Gasser, "Solving Nine Men's Morris" (1996).
