@@ -304,6 +304,11 @@ def recurrence(position):
     return word
 
 
+@compiled
+def progress(position):
+    return popcount(board(position, 0)), popcount(board(position, 1))
+
+
 # Results known without search
 
 

@@ -90,6 +90,13 @@ def recurrence(position):
     return label | Bits(position.second and position.counts) << Bits(4)
 
 
+@compiled
+def progress(position):
+    label = int(position.labels >> Bits(4 * position.at)) & 15
+    first, second = label & 3, label >> 2
+    return (second, first) if position.second else (first, second)
+
+
 def random_walk(seed: int, rule: str) -> Token:
     """Return a random graph: sparse enough to be searched whole along every line."""
     random = Random(seed)

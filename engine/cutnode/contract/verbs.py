@@ -63,7 +63,8 @@ solver      ``bounds endgame candidates forced order plies_left scout settled``:
 heuristics  ``evaluate noisy check gain exchange pattern extension skip deviation features
             planes opponent_planes adjust random_move policy random_result``: searches that stop
             before the end of the game
-chance      ``turn free_move chance chance_outcome reversible recurrence drawn``: dice, extra turns
+chance      ``turn free_move chance chance_outcome reversible recurrence progress drawn``: dice,
+            extra turns
             and repeated positions
 symmetry    ``canonical canonical_move original_move``: equivalent positions
 tablebase   ``layer index position_at retreats retreat position_of``: all positions, numbered
@@ -785,6 +786,23 @@ def recurrence(position: Any) -> int:
             return position.zobrist
     """
     return key(position)  # type: ignore[no-any-return]
+
+
+@verb
+def progress(position: Any) -> tuple[int, int]:
+    """Return two numbers, the mover's and the opponent's, equal in positions that recur; default 0.
+
+    Called in proofs by df-pn where ``REPETITION`` is not ``"draw"``.  Positions with the same
+    :func:`recurrence` must have the same numbers, each from 0 to 254 and each for its own player.
+    An answer holds on every line on which a player had less of them than in the whole of its proof,
+    so they should hardly ever fall: in Go, stones on the board.
+
+    Example::
+
+        def progress(position):
+            return popcount(position.mine), popcount(position.theirs)
+    """
+    return 0, 0
 
 
 @verb

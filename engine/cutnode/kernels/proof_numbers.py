@@ -34,9 +34,12 @@ position occurs.  This is the base of A. Kishimoto and M. Mueller, "A general so
 history interaction problem" (2004), without its simulation of proofs from other lines.
 
 Where a repetition is a loss, a win or illegal, a proof without one can fail on another line, too:
-there a position of the line is no longer allowed.  By the reading ``BY_LINE``, the address of a
-question therefore contains the set of positions that a move can repeat, and answers are exact
-(A. Palay, "Searching with probabilities", 1985, has the idea of nodes that differ by their paths).
+there a move of it may repeat a position.  By the reading ``BY_LINE`` an answer that depends on no
+position above its node therefore has a *low*: the least ``progress`` of the player who must not
+repeat, after his moves in the proof.  The answer holds on every line whose positions all have less
+of it.  All other answers, and the numbers of questions whose answer in the table does not hold on
+a line, are stored under its signature, so answers are exact (A. Palay, "Searching with
+probabilities", 1985, has the idea of nodes that differ by their paths).
 By the other readings a repetition fails one player, whoever makes it.  Their questions transpose as
 others do, and :mod:`cutnode.search.line_proofs` looks for a strategy of that player in the answers.
 
@@ -77,11 +80,13 @@ from cutnode.contract.verbs import (
     candidates,
     drawn,
     evaluate,
+    key,
     moves,
     moves_again,
     order,
     outcome,
     play,
+    progress,
     recurrence,
     reversible,
     settled,
@@ -123,8 +128,8 @@ ALWAYS = 1 << 30
 BY_LINE, ATTACKER_FAILS, DEFENDER_FAILS = range(3)
 """Readings of repetitions that are no draws: by the rule, or as a failure of one player."""
 
-LINE = Bits(1)
-"""The signature of every line where the address of a question says which line it is."""
+UNEXPOSED = 255
+"""The low of a proof in which no move can be a repetition; also above the largest ``progress``."""
 
 UNSURE = -1
 """In place of a ply: the answer depends on play before the root, and holds for this root only."""
@@ -151,6 +156,7 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
         ("least", np.int64),  # lower bound for the attacker on lines decided for him
         ("most", np.int64),  # upper bound for the attacker on lines decided against him
         ("move", np.int64),  # the root's proving or most-proving move
+        ("low", np.int64),  # of the answer of the node that was searched last
         ("proof", np.int64),  # numbers of the node that was searched last
         ("disproof", np.int64),
         ("shared", np.int64),  # whether other threads search the same root with the same table
@@ -165,6 +171,7 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
         ("children", np.uint64, (room * (words_each(cls) + 1),)),
         ("path", np.uint64, (plies + 1,)),
         ("signatures", np.uint64, (plies + 1,)),  # of the line above a ply
+        ("highs", np.int64, (2 * plies + 4,)),  # most progress above a ply: defender's, attacker's
         *tablebase_fields(cls),
     ]
     return np.dtype(fields, align=True)
@@ -251,15 +258,90 @@ def value_by_reading(position, again, goal, memory):
 
 
 @compiled
-def set_of_line(ply, steps, memory):
-    """Return a hash of the set of positions that a move from the node at *ply* can repeat."""
-    word = Bits(memory.path[ply])
-    if steps == 0 or ply == 0:
-        return mix(word)
-    above = Bits(memory.signatures[ply - 1])
-    if Bits(memory.path[ply - 1]) == word:
-        return above
-    return above + mix(word)
+def low_after(position, child, again, proven, low):
+    """Return the low of an answer that rests on a move, from the *low* of the answer below.
+
+    *proven* says whether the move is the proof of a node, or one of those that fail.
+    """
+    if not reversible(position, child):
+        return UNEXPOSED
+    careful = proven == (value_of_repetition(position) < 0)
+    if not careful or recurrence(child) == recurrence(position):
+        return low
+    mine, theirs = progress(child)
+    return min(low, max(mine if again else theirs, 0))
+
+
+@compiled
+def extend_line(position, target, ply, steps, memory):
+    """Add the position of a node to the line: its signature, and the most progress on it."""
+    above = Bits(memory.signatures[ply]) if ply > 0 else Bits(0)
+    memory.signatures[ply + 1] = mix(above ^ Bits(recurrence(position)))
+    mine, theirs = progress(position)
+    attacks = target == memory.target
+    for attacker in range(2):
+        high = memory.highs[2 * ply + attacker] if steps > 0 else -1
+        now = mine if attacks == (attacker > 0) else theirs
+        memory.highs[2 * ply + 2 + attacker] = min(max(high, now, 0), UNEXPOSED - 1)
+
+
+@compiled
+def line_of(position, ply, memory):
+    """Return the signature of a question at *ply* on this line.
+
+    It tells a position from its images, after which the positions of the line are others.
+    """
+    above = Bits(memory.signatures[ply]) if ply > 0 else Bits(0)
+    return mix(above ^ mix(Bits(key(position))))
+
+
+@compiled
+def known_by_line(position, word, target, ply, steps, memory, table):
+    """Return what :func:`known_numbers` does by the reading ``BY_LINE``, the low and the address.
+
+    *word* is the address of the question on all lines, and *ply* the one of its node.
+    """
+    data = probe(table, word)
+    proof, disproof = proof_of(data), disproof_of(data)
+    answered = data != Bits(0) and (proof == 0 or disproof == 0)
+    if answered:
+        low = max(proof, disproof) - 1
+        proven = proof == 0
+        careful = proven == (value_of_repetition(position) < 0)
+        attacker = careful == (target == memory.target)
+        if steps == 0 or low > memory.highs[2 * ply + attacker]:
+            return True, 0 if proven else SOLVED, SOLVED if proven else 0, ALWAYS, low, word
+    here = word ^ line_of(position, ply, memory)
+    answer = probe(table, here)
+    if answer != Bits(0) and (proof_of(answer) == 0 or disproof_of(answer) == 0):
+        code = max(proof_of(answer), disproof_of(answer))
+        since, low = code // (UNEXPOSED + 1) - 1 + UNSURE, code % (UNEXPOSED + 1)
+        if proof_of(answer) == 0:
+            return True, 0, SOLVED, since, low, here
+        return True, SOLVED, 0, since, low, here
+    if answered:
+        data, word = answer, here
+        proof, disproof = proof_of(data), disproof_of(data)
+    return data != Bits(0), proof, disproof, ALWAYS, UNEXPOSED, word
+
+
+@compiled
+def keep_by_line(word, here, proof, disproof, depends, low, ply, work, table):
+    """Store the numbers of a node by the reading ``BY_LINE``.
+
+    *word* is the address that :func:`known_by_line` has found, and *here* the one on this line.
+    """
+    code = low + 1
+    if proof != 0 and disproof != 0:
+        store_numbers(table, word, proof, disproof, work)
+        return
+    if depends < ply or word == here:
+        word = here
+        code = (min(depends, ply) + 1 - UNSURE) * (UNEXPOSED + 1) + low
+    if proof == 0:
+        store_numbers(table, word, 0, code, work)
+    else:
+        store_numbers(table, word, code, 0, work)
 
 
 @compiled
@@ -433,16 +515,16 @@ def make_moves(position, target, ply, steps, top, memory, table):
     """Make the moves of a node, and push the open ones onto the stacks, the most promising first.
 
     Return the end of the moves, the number of open ones, whether one of the decided moves proves
-    the node, and the ply that the decided moves depend on.
+    the node, and the ply that the decided moves depend on, and their low.
     """
     end = list_moves(position, top, memory)
     if not 0 < end - top <= most_moves(position):
         report_violation(position, MOVES, memory)
-        return end, 0, False, ALWAYS
+        return end, 0, False, ALWAYS, UNEXPOSED
     stride = width(position) + 1
     count = 0
     illegal = 0
-    depends = ALWAYS
+    depends, low = ALWAYS, UNEXPOSED
     proven = False
     by_line = needs_line(position) and memory.reading == BY_LINE
     at = top
@@ -452,7 +534,8 @@ def make_moves(position, target, ply, steps, top, memory, table):
         child = play(position, move)
         again = moves_again(position, child)
         goal = target if again else 1 - target
-        decided, value = outcome(child)
+        over, value = outcome(child)
+        decided = over
         since = ALWAYS
         reached = child
         if not decided:
@@ -462,9 +545,9 @@ def make_moves(position, target, ply, steps, top, memory, table):
         if repeated:
             if by_line and bans_repetition(position):
                 illegal += 1
+                depends = min(depends, since)
                 continue
             value = value_by_reading(position, again, goal, memory)
-            since = ALWAYS if by_line else since
         if not decided:
             reached, same, decided, value = look(child, goal, memory)
             if not same:
@@ -473,18 +556,19 @@ def make_moves(position, target, ply, steps, top, memory, table):
         if decided:
             if abs(value) > most_value(position):
                 report_violation(reached, VALUE, memory)
-                return end, 0, False, ALWAYS
+                return end, 0, False, ALWAYS, UNEXPOSED
             if by_line or not repeated:
                 note_value(value, goal, memory)
             proven = (value >= goal) == again
             depends = since if proven else min(depends, since)
+            if by_line and not over:
+                below = low_after(position, child, again, proven, UNEXPOSED)
+                low = below if proven else min(low, below)
             if ply == 0:
                 memory.move = move
             continue
         slot = top + count
         child_word = address(reached, goal, memory)
-        if by_line and reversible(position, child):
-            child_word ^= mix(Bits(memory.signatures[ply]))
         prepare(table, child_word)
         memory.ranked[slot] = rank(order(position, move, child), move, again, count)
         pack(memory.children, slot * stride, reached)
@@ -493,27 +577,37 @@ def make_moves(position, target, ply, steps, top, memory, table):
     if by_line and illegal == end - top:
         note_value(value_without_moves(position), target, memory)
     sort_down(memory.ranked, top, top + count)
-    return end, count, proven, depends
+    return end, count, proven, depends, low
 
 
 @compiled
-def first_look(position, ply, top, count, end, here, memory, table):
+def first_look(position, target, ply, steps, top, count, end, here, memory, table):
     """Look up the numbers of a node's open moves, or initialise them.
 
-    Return whether an answered move proves the node, and the ply that the answers depend on.
+    Return whether an answered move proves the node, the ply that the answers depend on, and their
+    low.
     """
     stride = width(position) + 1
     proven = False
-    depends = ALWAYS
+    depends, low = ALWAYS, UNEXPOSED
+    by_line = needs_line(position) and memory.reading == BY_LINE
     at = top
     while at < top + count and not proven:
         ranked = memory.ranked[at]
         at += 1
         slot = top + ranked_number(ranked)
         child_word = Bits(memory.children[slot * stride + stride - 1])
-        known, proof, disproof, since = known_numbers(child_word, here, table)
+        reached = unpack(memory.children, slot * stride, position)
+        below = UNEXPOSED
+        if by_line:
+            goal = target if ranked_again(ranked) else 1 - target
+            child_steps = steps + 1 if reversible(position, reached) else 0
+            known, proof, disproof, since, below, _ = known_by_line(
+                reached, child_word, goal, ply + 1, child_steps, memory, table
+            )
+        else:
+            known, proof, disproof, since = known_numbers(child_word, here, table)
         if not known:
-            reached = unpack(memory.children, slot * stride, position)
             proof, disproof = first_numbers(reached, end, memory)
         if not ranked_again(ranked):
             proof, disproof = disproof, proof
@@ -521,9 +615,12 @@ def first_look(position, ply, top, count, end, here, memory, table):
         if proof == 0 or disproof == 0:
             proven = proof == 0
             depends = since if proven else min(depends, since)
+            if by_line:
+                below = low_after(position, reached, ranked_again(ranked), proven, below)
+                low = below if proven else min(low, below)
             if ply == 0:
                 memory.move = ranked_move(ranked)
-    return proven, depends
+    return proven, depends, low
 
 
 @kernel
@@ -561,26 +658,38 @@ def proof_node(
         above = Bits(memory.signatures[ply]) if ply > 0 else Bits(0)
         here = mix(above ^ word)
         memory.signatures[ply + 1] = here
-        if needs_line(position) and memory.reading == BY_LINE:
-            above = here = LINE
-            memory.signatures[ply] = set_of_line(ply, steps, memory)
+    by_line = needs_line(position) and memory.reading == BY_LINE
+    line = word
+    if by_line:
+        here = word ^ line_of(position, ply, memory)
+        extend_line(position, target, ply, steps, memory)
+        known, proof, disproof, since, low, word = known_by_line(
+            position, word, target, ply, steps, memory, table
+        )
+        line = mix(here)  # no address: an answer of another thread need not hold on this line
+        if ply > 0 and known and (proof == 0 or disproof == 0):
+            memory.proof, memory.disproof, memory.low = proof, disproof, low
+            return since if since < ply else ALWAYS
 
     # Step 2. Make the moves.  A decided one takes no place on the stacks: it proves the node or
     # fails.
-    end, count, proven, depends = make_moves(position, target, ply, steps, top, memory, table)
+    end, count, proven, depends, low = make_moves(position, target, ply, steps, top, memory, table)
     if memory.stop != RUNNING:
         return ALWAYS
 
     # Step 3. Look up the numbers of the open moves, or initialise them.
     stride = width(position) + 1
     if not proven:
-        proven, since = first_look(position, ply, top, count, end, here, memory, table)
+        proven, since, below = first_look(
+            position, target, ply, steps, top, count, end, here, memory, table
+        )
         depends = since if proven else min(depends, since)
+        low = below if proven else min(low, below)
 
     # Step 4. Search the most-proving move, until a threshold is reached.
     proof, disproof = 0, SOLVED
     seen = memory.nodes
-    memory.line[ply] = word
+    memory.line[ply] = line
     # At small nodes, watching other threads costs more than it saves.
     large = memory.shared != 0 and work_of(probe(table, word)) >= SHARED_WORK
     while not proven:
@@ -589,7 +698,8 @@ def proof_node(
         # Searches elsewhere may have changed the numbers of moves meanwhile.
         if memory.nodes - seen > (SHARED_REFRESH if large else REFRESH_NODES):
             seen = memory.nodes
-            refresh(top, count, stride, memory, table)
+            if not by_line:  # answers must hold on this line
+                refresh(top, count, stride, memory, table)
         best, second, proof, disproof, unsolved = choose(
             position, most_proof, top, count, stride, large, memory, table
         )
@@ -627,24 +737,33 @@ def proof_node(
             return ALWAYS
         if memory.stop != RUNNING or memory.unwind == ply:
             # Another thread has answered this very question, or the search has been told to stop.
-            if take_answer(word, memory, table):
+            if not by_line and take_answer(word, memory, table):
                 return ALWAYS
             if memory.stop != RUNNING:
                 most_proof = 0  # reached at once: only bring the numbers up to date
-            refresh(top, count, stride, memory, table)
+            if not by_line:
+                refresh(top, count, stride, memory, table)
             continue
         memory.proofs[slot], memory.disproofs[slot] = proof, disproof
         proven = proof == 0
+        below = memory.low
+        if by_line and (proven or disproof == 0):
+            below = low_after(position, child, again, proven, below)
         if proven:
-            depends = since
+            depends, low = since, below
         elif disproof == 0:
-            depends = min(depends, since)
+            depends, low = min(depends, since), min(low, below)
 
     # Step 5. Store the numbers.
     memory.proof, memory.disproof = proof, disproof
     if proof != 0 and disproof != 0:
         depends = ALWAYS
-    keep_numbers(word, above, proof, disproof, depends, ply, work_for(memory.nodes - before), table)
+    work = work_for(memory.nodes - before)
+    if by_line:
+        memory.low = low
+        keep_by_line(word, here, proof, disproof, depends, low, ply, work, table)
+    else:
+        keep_numbers(word, above, proof, disproof, depends, ply, work, table)
     return depends if depends < ply else ALWAYS
 
 
