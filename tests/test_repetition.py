@@ -1,7 +1,6 @@
 """Tests of what a repetition means: a draw, a win, a loss, or no legal move."""
 
 from collections import Counter
-from types import SimpleNamespace
 
 import pytest
 from marks import compiled_only
@@ -25,7 +24,6 @@ from cutnode import search as board_search
 from cutnode.contract.repetition import RULES, repetition_rule
 from cutnode.export.packages import export
 from cutnode.playing.matches import play_game
-from cutnode.search.line_proofs import LineProof
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.service.games import GameRegistry
 from cutnode.service.views import view
@@ -232,32 +230,6 @@ def test_functions_that_need_values_of_positions_refuse(tmp_path):
 def test_analyses_know_the_position_they_begin_with():
     board = ring("illegal")
     assert analyse(board.position).scores == {1: solve(board.position).value}
-
-
-def test_strategies_are_refused_where_they_repeat_a_word():
-    chain = SimpleNamespace(edges=1 << 1 | (1 << 2) << 8 | (1 << 3) << 16 | (1 << 4) << 24)
-    for rule, labels, holds in (
-        ("illegal", 0x43210, True),
-        ("illegal", 0x40210, False),  # the player comes back to node 0 as node 3
-        ("loss", 0x40210, False),
-        ("win", 0x40210, True),
-        ("win", 0x43010, False),  # the opponent comes back to node 0 as node 2
-    ):
-        start = walk(rule)(0, False, chain.edges, labels, 4 << 16, 0, False)
-        proof = LineProof(2, lambda position, mine: True)
-        assert proof.holds((start, True)) is holds, (rule, hex(labels))
-
-
-@pytest.mark.parametrize("rule", ["illegal", "loss", "win"])
-def test_strategies_hold_whatever_the_table_says(rule):
-    game, found = load_game(GAME.format(rule), plain=True), 0
-    for position, value in graphs(game, rule, range(200)):
-        for least in range(-1, MOST + 1):
-            proof = LineProof(least, lambda position, mine: True)
-            holds = proof.holds((position, True))
-            found += holds
-            assert not holds or value >= least, position
-    assert found > 50
 
 
 def test_the_service_tells_pages_what_a_repetition_is():

@@ -64,8 +64,7 @@ heuristics  ``evaluate noisy check gain exchange pattern extension skip deviatio
             planes opponent_planes adjust random_move policy random_result``: searches that stop
             before the end of the game
 chance      ``turn free_move chance chance_outcome reversible recurrence progress drawn``: dice,
-            extra turns
-            and repeated positions
+            extra turns and repeated positions
 symmetry    ``canonical canonical_move original_move``: equivalent positions
 tablebase   ``layer index position_at retreats retreat position_of``: all positions, numbered
 sums        ``parts part swapped part_key asymmetry``: positions that fall apart, solved by their

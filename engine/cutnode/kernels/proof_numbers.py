@@ -34,14 +34,11 @@ position occurs.  This is the base of A. Kishimoto and M. Mueller, "A general so
 history interaction problem" (2004), without its simulation of proofs from other lines.
 
 Where a repetition is a loss, a win or illegal, a proof without one can fail on another line, too:
-there a move of it may repeat a position.  By the reading ``BY_LINE`` an answer that depends on no
-position above its node therefore has a *low*: the least ``progress`` of the player who must not
-repeat, after his moves in the proof.  The answer holds on every line whose positions all have less
-of it.  All other answers, and the numbers of questions whose answer in the table does not hold on
-a line, are stored under its signature, so answers are exact (A. Palay, "Searching with
-probabilities", 1985, has the idea of nodes that differ by their paths).
-By the other readings a repetition fails one player, whoever makes it.  Their questions transpose as
-others do, and :mod:`cutnode.search.line_proofs` looks for a strategy of that player in the answers.
+there a move of it may repeat a position.  So an answer that depends on no position above its node
+has a *low*: the least ``progress`` of the player who must not repeat, after his moves in the proof.
+It holds on every line on which he had less, and only there is it found.  All other answers, and the
+numbers of questions that the table answers for other lines, are stored under the line's signature.
+So answers are exact.
 
 Threads that share the table take the moves that another thread is searching for worse than they are
 (virtual proof numbers: J. Pawlewicz and R. Hayward, "Scalable parallel DFPN search", 2013), and for
@@ -125,9 +122,6 @@ from cutnode.kernels.tablebase_scores import tablebase_fields, tablebase_value
 ALWAYS = 1 << 30
 """In place of a ply: the answer depends on none, and holds on every line of play."""
 
-BY_LINE, ATTACKER_FAILS, DEFENDER_FAILS = range(3)
-"""Readings of repetitions that are no draws: by the rule, or as a failure of one player."""
-
 UNEXPOSED = 255
 """The low of a proof in which no move can be a repetition; also above the largest ``progress``."""
 
@@ -151,7 +145,6 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
         ("decided", np.int64),  # whether bounds decide the root
         ("unit", np.int64),  # advantage that doubles an initial number; 0: ignore estimates
         ("purpose", np.uint64),  # part of every key
-        ("reading", np.int64),  # of repetitions, if they are no draws
         ("target", np.int64),  # of the attacker, who asks the root's question
         ("least", np.int64),  # lower bound for the attacker on lines decided for him
         ("most", np.int64),  # upper bound for the attacker on lines decided against him
@@ -248,16 +241,6 @@ def since_when(position, child, ply, steps, memory):
 
 
 @compiled
-def value_by_reading(position, again, goal, memory):
-    """Return the value of a repetition for the player who then asks for a *goal*."""
-    if memory.reading == BY_LINE:
-        value = value_of_repetition(position)
-        return value if again else -value
-    fails = (goal == memory.target) == (memory.reading == ATTACKER_FAILS)
-    return goal - 1 if fails else goal
-
-
-@compiled
 def low_after(position, child, again, proven, low):
     """Return the low of an answer that rests on a move, from the *low* of the answer below.
 
@@ -297,7 +280,7 @@ def line_of(position, ply, memory):
 
 @compiled
 def known_by_line(position, word, target, ply, steps, memory, table):
-    """Return what :func:`known_numbers` does by the reading ``BY_LINE``, the low and the address.
+    """Return what :func:`known_numbers` does where a repetition is no draw, a low and the address.
 
     *word* is the address of the question on all lines, and *ply* the one of its node.
     """
@@ -327,7 +310,7 @@ def known_by_line(position, word, target, ply, steps, memory, table):
 
 @compiled
 def keep_by_line(word, here, proof, disproof, depends, low, ply, work, table):
-    """Store the numbers of a node by the reading ``BY_LINE``.
+    """Store the numbers of a node where a repetition is no draw.
 
     *word* is the address that :func:`known_by_line` has found, and *here* the one on this line.
     """
@@ -526,7 +509,6 @@ def make_moves(position, target, ply, steps, top, memory, table):
     illegal = 0
     depends, low = ALWAYS, UNEXPOSED
     proven = False
-    by_line = needs_line(position) and memory.reading == BY_LINE
     at = top
     while at < end and not proven:
         move = memory.moves[at]
@@ -543,11 +525,12 @@ def make_moves(position, target, ply, steps, top, memory, table):
             decided = since != ALWAYS
         repeated = needs_line(position) and 0 <= since < ALWAYS
         if repeated:
-            if by_line and bans_repetition(position):
+            if needs_line(position) and bans_repetition(position):
                 illegal += 1
                 depends = min(depends, since)
                 continue
-            value = value_by_reading(position, again, goal, memory)
+            value = value_of_repetition(position)
+            value = value if again else -value
         if not decided:
             reached, same, decided, value = look(child, goal, memory)
             if not same:
@@ -557,11 +540,10 @@ def make_moves(position, target, ply, steps, top, memory, table):
             if abs(value) > most_value(position):
                 report_violation(reached, VALUE, memory)
                 return end, 0, False, ALWAYS, UNEXPOSED
-            if by_line or not repeated:
-                note_value(value, goal, memory)
+            note_value(value, goal, memory)
             proven = (value >= goal) == again
             depends = since if proven else min(depends, since)
-            if by_line and not over:
+            if needs_line(position) and not over:
                 below = low_after(position, child, again, proven, UNEXPOSED)
                 low = below if proven else min(low, below)
             if ply == 0:
@@ -574,7 +556,7 @@ def make_moves(position, target, ply, steps, top, memory, table):
         pack(memory.children, slot * stride, reached)
         memory.children[slot * stride + stride - 1] = child_word
         count += 1
-    if by_line and illegal == end - top:
+    if needs_line(position) and illegal == end - top:
         note_value(value_without_moves(position), target, memory)
     sort_down(memory.ranked, top, top + count)
     return end, count, proven, depends, low
@@ -590,7 +572,6 @@ def first_look(position, target, ply, steps, top, count, end, here, memory, tabl
     stride = width(position) + 1
     proven = False
     depends, low = ALWAYS, UNEXPOSED
-    by_line = needs_line(position) and memory.reading == BY_LINE
     at = top
     while at < top + count and not proven:
         ranked = memory.ranked[at]
@@ -599,7 +580,7 @@ def first_look(position, target, ply, steps, top, count, end, here, memory, tabl
         child_word = Bits(memory.children[slot * stride + stride - 1])
         reached = unpack(memory.children, slot * stride, position)
         below = UNEXPOSED
-        if by_line:
+        if needs_line(position):
             goal = target if ranked_again(ranked) else 1 - target
             child_steps = steps + 1 if reversible(position, reached) else 0
             known, proof, disproof, since, below, _ = known_by_line(
@@ -615,7 +596,7 @@ def first_look(position, target, ply, steps, top, count, end, here, memory, tabl
         if proof == 0 or disproof == 0:
             proven = proof == 0
             depends = since if proven else min(depends, since)
-            if by_line:
+            if needs_line(position):
                 below = low_after(position, reached, ranked_again(ranked), proven, below)
                 low = below if proven else min(low, below)
             if ply == 0:
@@ -658,9 +639,8 @@ def proof_node(
         above = Bits(memory.signatures[ply]) if ply > 0 else Bits(0)
         here = mix(above ^ word)
         memory.signatures[ply + 1] = here
-    by_line = needs_line(position) and memory.reading == BY_LINE
     line = word
-    if by_line:
+    if needs_line(position):
         here = word ^ line_of(position, ply, memory)
         extend_line(position, target, ply, steps, memory)
         known, proof, disproof, since, low, word = known_by_line(
@@ -698,7 +678,7 @@ def proof_node(
         # Searches elsewhere may have changed the numbers of moves meanwhile.
         if memory.nodes - seen > (SHARED_REFRESH if large else REFRESH_NODES):
             seen = memory.nodes
-            if not by_line:  # answers must hold on this line
+            if not needs_line(position):  # answers must hold on this line
                 refresh(top, count, stride, memory, table)
         best, second, proof, disproof, unsolved = choose(
             position, most_proof, top, count, stride, large, memory, table
@@ -737,17 +717,17 @@ def proof_node(
             return ALWAYS
         if memory.stop != RUNNING or memory.unwind == ply:
             # Another thread has answered this very question, or the search has been told to stop.
-            if not by_line and take_answer(word, memory, table):
+            if not needs_line(position) and take_answer(word, memory, table):
                 return ALWAYS
             if memory.stop != RUNNING:
                 most_proof = 0  # reached at once: only bring the numbers up to date
-            if not by_line:
+            if not needs_line(position):
                 refresh(top, count, stride, memory, table)
             continue
         memory.proofs[slot], memory.disproofs[slot] = proof, disproof
         proven = proof == 0
         below = memory.low
-        if by_line and (proven or disproof == 0):
+        if needs_line(position) and (proven or disproof == 0):
             below = low_after(position, child, again, proven, below)
         if proven:
             depends, low = since, below
@@ -759,7 +739,7 @@ def proof_node(
     if proof != 0 and disproof != 0:
         depends = ALWAYS
     work = work_for(memory.nodes - before)
-    if by_line:
+    if needs_line(position):
         memory.low = low
         keep_by_line(word, here, proof, disproof, depends, low, ply, work, table)
     else:

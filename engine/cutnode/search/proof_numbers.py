@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from cutnode.compiler.jit import Kernel
 from cutnode.compiler.memory import Memory
-from cutnode.contract.bits import Bits, mix
 from cutnode.contract.derived import legal_moves, most_value
 from cutnode.contract.dispatch import defines, game_constant, game_name, value_limit
 from cutnode.contract.errors import CutnodeError, GameError
@@ -23,23 +22,14 @@ from cutnode.contract.repetition import needs_line
 from cutnode.contract.stop import CALLED, MOVES, NODES, RUNNING, VALUE
 from cutnode.contract.verbs import INFINITE, NO_MOVE, bounds, moves_again, outcome, play
 from cutnode.kernels.clock import Clock
-from cutnode.kernels.proof_numbers import (
-    ATTACKER_FAILS,
-    BY_LINE,
-    DEFENDER_FAILS,
-    address,
-    proof_dtype,
-    proof_root,
-)
+from cutnode.kernels.proof_numbers import address, proof_dtype, proof_root
 from cutnode.kernels.solver import PREPARE_TABLE, SHARED_TABLE, SINGLE_THREADED
-from cutnode.kernels.table import disproof_of, probe, proof_of, work_of
+from cutnode.kernels.table import probe, work_of
 from cutnode.runtime.running import UNLIMITED, KernelCall, Limits, is_stopped, run
-from cutnode.search.line_proofs import LineProof
 from cutnode.search.loops import has_loops
 from cutnode.search.options import thread_count
 from cutnode.search.results import Result, TableUse, question_text
 from cutnode.search.solving import (
-    REASONS,
     Goal,
     Resources,
     lines_too_long,
@@ -60,10 +50,6 @@ start."""
 
 ROUND_GROWTH = 4
 """The factor by which each round has more nodes than the one before."""
-
-LINE_NODES = 1 << 12
-"""The nodes of the first search by each reading of repetitions that are no draws; each round has
-``ROUND_GROWTH`` times as many."""
 
 UNIT_PART = 6
 """The part of a decisive advantage (``UNIT``) that doubles the initial number of a leaf: a sixth.
@@ -138,23 +124,6 @@ class ProofNumberSolver:
         """Return a word that keeps this game's questions apart in the table."""
         meaning = f"proof numbers of {game_name(self.cls)}".encode()
         return int.from_bytes(blake2b(meaning, digest_size=8).digest(), "little")
-
-    def read(self, reading: int, target: int) -> None:
-        """Choose how repetitions that are no draws are read for questions about a *target*."""
-        failing = target if reading == ATTACKER_FAILS else 1 - target
-        word = 0 if reading == BY_LINE else int(mix(Bits(failing + 2 * INFINITE)))
-        for memory in self.memories:
-            memory["reading"] = reading
-            memory["purpose"] = self.purpose() ^ word
-
-    def is_proven(self, position: Any, target: int, mine: bool) -> bool:
-        """Return whether the table proves that a player gets *target*, or disproves the opponent's.
-
-        *mine* says whether he is to move, and the reading is the one chosen last.
-        """
-        word = address(position, target if mine else 1 - target, self.memories[0].record)
-        data = probe(self.table.words, word)
-        return bool(data != 0 and (proof_of(data) if mine else disproof_of(data)) == 0)
 
     def work(self, position: Any, target: int) -> int:
         """Return the work that the table has on a question, 0 for none."""
@@ -317,48 +286,13 @@ class Questions:
 
         Return also the bound that follows: a lower one if it is, else an upper one.
         """
-        if not needs_line(position):
-            return self.answered(position, target, move_wanted, self.most_nodes)
-        readings, share = [ATTACKER_FAILS, DEFENDER_FAILS, BY_LINE], LINE_NODES
-        while True:
-            for reading in tuple(readings):
-                self.solver.read(reading, target)
-                most = self.most_nodes
-                if len(readings) > 1:
-                    most = min(most, self.nodes + share)
-                try:
-                    yes, margin = self.answered(position, target, move_wanted, most)
-                except Ended as ended:
-                    if most == self.most_nodes or str(ended) != REASONS[NODES]:
-                        raise
-                    continue
-                if reading == BY_LINE:
-                    return yes, margin
-                if yes == (reading == ATTACKER_FAILS) and self.holds_by_line(position, target, yes):
-                    return yes, margin
-                readings.remove(reading)
-            share *= ROUND_GROWTH
-
-    def holds_by_line(self, position: Any, target: int, yes: bool) -> bool:
-        """Return whether an answer's proof holds after every line of play, as far as is known."""
-        least = target if yes else 1 - target
-
-        def is_proven(met: Any, mine: bool) -> bool:
-            return self.solver.is_proven(met, least, mine)
-
-        return LineProof(least, is_proven).holds((position, bool(yes)))
-
-    def answered(
-        self, position: Any, target: int, move_wanted: bool, most_nodes: int
-    ) -> tuple[bool, int]:
-        """Answer a question by the chosen reading of repetitions; see :meth:`ask`."""
         least, most = (self.solver.table.margins or {}).get(target, (INFINITE, -INFINITE))
         question = position, target, move_wanted
         calls = [_Question(self, memory, question) for memory in self.solver.memories]
         for call in calls:
             call.memory.clear(("nodes", "stop"))
             call.memory["least"], call.memory["most"] = least, most
-        left = most_nodes - self.nodes
+        left = self.most_nodes - self.nodes
         reason = "time limit" if self.clock.is_over(0) else ""
         if is_stopped(self.limits.stops):
             reason = "stopped"
