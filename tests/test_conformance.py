@@ -406,6 +406,13 @@ def test_repetition(found):
     assert "not a word of 64 bits" in found(duel, recurrence=lambda position: -1)["recurrence"]
 
 
+def test_progress_of_positions_that_recur(found):
+    answers = found(duel, progress=lambda position: (duel.key(position) % 251, 255))["progress"]
+    assert "are not two numbers from 0 to 254" in answers
+    known = {"recurrence": lambda position: 0, "progress": lambda p: (duel.key(p) % 251, 0)}
+    assert "has the same recurrence, but (" in found(duel, **known)["progress"]
+
+
 def test_keys_of_positions_that_recur(found):
     """Positions may share a key if they differ only in something that changes while they recur."""
     assert found(duel, recurrence=duel.key) == {}

@@ -32,6 +32,7 @@ from cutnode.contract.verbs import (
     outcome,
     pattern,
     play,
+    progress,
     recurrence,
 )
 from cutnode.contract.verbs import check as in_check
@@ -227,6 +228,17 @@ def positions_recur_with_their_moves(position: Any, sample: Sample) -> Iterator[
         other = sample.recurrences.setdefault(int(word), met)
         if draws and (outcome(other), legal_moves(other)) != (outcome(met), legal_moves(met)):
             yield f"{other!r} has the same word {word}, but other moves or another outcome"
+
+
+@RULES.about("progress")
+def progress_recurs(position: Any, sample: Sample) -> Iterator[str]:
+    for met in (position, *children(position)):
+        numbers = progress(met)
+        if not all(0 <= number <= 254 for number in numbers):
+            yield f"{numbers} are not two numbers from 0 to 254"
+        other = sample.recurrences.setdefault(int(recurrence(met)), met)
+        if sorted(progress(other)) != sorted(numbers):
+            yield f"{other!r} has the same recurrence, but {progress(other)}, not {numbers}"
 
 
 @RULES.about("drawn", Sample.unfinished)
