@@ -385,6 +385,12 @@ def test_playouts_that_pass_the_root_together_count_one_by_one(no_solver):
         assert holds(result, 0)
 
 
+def test_rollouts_follow_the_policy_of_a_game():
+    go = load_game("go:2x2", plain=True).start()
+    result = mcts(go, 60)
+    assert result.playouts == 60 and 1 in range(result.lower, result.upper + 1)
+
+
 def test_limits():
     result = mcts(PLAIN.start(), 30)
     assert (result.playouts, result.reason) == (30, "playout limit")

@@ -284,8 +284,9 @@ def test_points_with_loops_against_thresholds():
     assert base.verify().wrong == 0
 
 
-def test_positions_without_moves_are_named(monkeypatch):
-    game = load_game("toys.bargain", plain=True)
+@pytest.mark.parametrize("name", ["toys.bargain", "toys.pursuit"])
+def test_positions_without_moves_are_named(name, monkeypatch):
+    game = load_game(name, plain=True)
     monkeypatch.setattr(game.module, "moves", lambda position, buffer, at: at)
     with pytest.raises(GameError, match="has no moves, but the game is not over"):
         in_memory(game.start())
