@@ -30,8 +30,11 @@ from cutnode.contract.errors import PositionError
 from cutnode.contract.text import quoted
 
 PREFIX = "Position"
-SPELLED = (("=-", "_minus"), (",", "__"), (".", "point"), ("=", "_"), ("-", "_"))
-"""Replacements for characters that a class name cannot contain."""
+SPELLED = (("=-", "_minus"), (",", "__"), (".", "point"))
+"""Replacements for characters that a class name cannot contain; ``UNDERSCORED`` come after them."""
+
+UNDERSCORED = "=-"
+"""Characters that become an underscore."""
 
 
 class Variants:
@@ -71,9 +74,9 @@ class Variants:
         """Return the class with a name such as ``Position8x7``."""
         if name.startswith(PREFIX):
             rest = name.removeprefix(PREFIX)
-            for sign, spelled in SPELLED[:3]:
+            for sign, spelled in SPELLED:
                 rest = rest.replace(spelled, sign)
-            for variant in dict.fromkeys(rest.replace("_", sign) for sign in "=-"):
+            for variant in dict.fromkeys(rest.replace("_", sign) for sign in UNDERSCORED):
                 try:
                     cls = self.of(variant)
                 except PositionError:
@@ -119,6 +122,6 @@ def board_size(text: str, *, example: str = "8x7") -> tuple[int, int]:
 
 
 def _class_name(variant: str) -> str:
-    for sign, spelled in SPELLED:
+    for sign, spelled in (*SPELLED, *((sign, "_") for sign in UNDERSCORED)):
         variant = variant.replace(sign, spelled)
     return PREFIX + variant
