@@ -17,7 +17,7 @@ Make constants when a game's module is loaded: code loaded from the cache needs 
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, SupportsInt
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -60,7 +60,7 @@ class Constant:
         _newest[symbol_of(name)] = self.array
         llvm.add_symbol(symbol_of(name), self.array.ctypes.data)
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: SupportsInt) -> Any:
         return self.array[int(index)].item()
 
     def __len__(self) -> int:

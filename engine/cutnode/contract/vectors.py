@@ -24,7 +24,7 @@ import functools
 import operator
 from collections.abc import Callable
 from math import gcd
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 from llvmlite import ir
@@ -59,7 +59,7 @@ class Vectors(Constant):
         self.width: int = array.shape[1]
         super().__init__(name, array.astype(np.int16).ravel())
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: SupportsInt) -> Any:
         start = int(index) * self.width
         return self.array[start : start + self.width]
 

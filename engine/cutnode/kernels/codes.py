@@ -117,7 +117,7 @@ CODE_OF_BYTE = Constant(
 @compiled
 def code_in(codes, place):
     """Return the code in a place."""
-    byte: Any = np.int64(codes.near[place])
+    byte = np.int64(codes.near[place])
     return np.int64(codes.far[place]) if byte == FAR else CODE_OF_BYTE[byte]
 
 
