@@ -100,11 +100,9 @@ NOTHING = np.float32(-3e38)
 RENEWED = 64
 """Visits between updates of a node's exploration weights, from ``LISTED_VISITS`` on."""
 
-OFTEN = 1024
-"""Visits from which on a thread passes a node once for ``TOGETHER`` playouts, where threads share
-the tree."""
-
-TOGETHER = 8
+OFTEN, TOGETHER = 1024, 8
+"""Visits from which on a thread passes a node once for some playouts, where threads share the tree,
+and the number of these playouts."""
 
 FIRST_PLAY = 0.2
 """First-play urgency: PUCT assumes that an untried move is worse than its node by this, in the unit
@@ -320,7 +318,7 @@ def back_up(
     ``memory.result`` is the result of the playout for ``memory.who``, who moves there, and
     ``memory.changed`` says whether the bounds of that node have changed.  *loss* is the virtual
     loss that the playout counted as until now, where threads share the tree.  Return the ply up to
-    which only the result remains to be counted, or -1.
+    which only the result remains to be counted; ``top - 1`` if that is all.
     """
     result, who = memory.result, memory.who
     if memory.no_solver:

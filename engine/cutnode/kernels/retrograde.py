@@ -293,8 +293,8 @@ def precede(memory, codes, due, touched, number, wins):
 def matters(cls: type) -> Callable[..., Any]:
     """``matters(position, won, phase)``: whether a phase decides or touches predecessors.
 
-    Where the players alternate, the predecessors of a lost position win, and only those of a won
-    position can lose.
+    Where the players alternate, a predecessor of a lost position wins, and only a predecessor of a
+    won position can lose.
     """
     if defines(cls, "turn"):
         return lambda position, won, phase: True
