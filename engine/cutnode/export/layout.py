@@ -40,6 +40,7 @@ from cutnode.kernels.parameters import (
     MOST_BEFORE,
     MOST_DEPTH,
     MOST_MOVES,
+    SCOUTING_NODES,
     SCOUTING_SHARE,
 )
 from cutnode.kernels.playout_tree import copy_tree, visits_kept
@@ -174,6 +175,7 @@ def _add_constants(found: Contents, cls: Any, evaluation: Any, parts: list[str])
         "UNIT": float(game_constant(cls, "UNIT", ESTIMATE_UNIT)),
         "SHORT_NODES": solving.SHORT_NODES,
         "SHORT_MATE_NODES": forced_wins.SHORT_NODES,
+        "SCOUTING_NODES": SCOUTING_NODES,
         "SCOUTING_SHARE": SCOUTING_SHARE,
         "KEPT_BYTES": 0,
         **{

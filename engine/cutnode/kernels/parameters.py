@@ -28,6 +28,11 @@ SCOUTING_SHARE = 10
 """The scout search before a proof takes at most one part in this many of the node and time
 limits."""
 
+SCOUTING_NODES = 250_000
+"""The most nodes of a scout search.  Othello's positions 20 to 39 of the FFO suite, million nodes
+and seconds: 82 and 4.2 without a limit, 79 and 3.6 with twice as many, 73 and 3.0 with these; 14
+random positions of 22 and 23 empty squares: 719 and 25.2, 694 and 25.3, 709 and 24.5."""
+
 FIRST_SHARE = 50
 """A search that attempts a proof does so between two depths, once it has used one part in this many
 of its node and time limits: it then has a move if you interrupt the proof."""

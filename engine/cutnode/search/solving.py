@@ -27,7 +27,7 @@ from cutnode.contract.positions import as_words, coerce
 from cutnode.contract.stop import CALLED, MOVES, NODES, PLIES, RUNNING, TIME, VALUE
 from cutnode.contract.verbs import INFINITE, bounds, moves_again, outcome, play, scout, settled
 from cutnode.kernels.clock import Clock, seconds_per_tick
-from cutnode.kernels.parameters import MOST_DEPTH, SCOUTING_SHARE
+from cutnode.kernels.parameters import MOST_DEPTH, SCOUTING_NODES, SCOUTING_SHARE
 from cutnode.kernels.profiles import profile_of
 from cutnode.kernels.solver import (
     ENLARGE_TABLE,
@@ -236,8 +236,8 @@ def presearch(
 ) -> Presearch | None:
     """Search positions of one class to their game's ``scout`` depth; return None if it has none.
 
-    Each search takes at most ``1 / SCOUTING_SHARE`` of the *limits* of its position, and leaves the
-    rest to the proof.  With *cold*, the table is emptied before each position.  *searcher* uses the
+    Each search takes at most ``SCOUTING_NODES`` and ``1 / SCOUTING_SHARE`` of the *limits* of its
+    position, and leaves the rest to the proof.  With *cold*, the table is emptied before each position.  *searcher* uses the
     same table and the game's techniques; by default, a new one is made.
     """
     cls = type(positions[0])
@@ -261,7 +261,7 @@ def presearch(
             result = searcher.search(
                 coerce(position),
                 depth=min(depth, MOST_DEPTH),
-                nodes=limits.nodes and limits.nodes // SCOUTING_SHARE,
+                nodes=min(SCOUTING_NODES, (limits.nodes or UNLIMITED) // SCOUTING_SHARE),
                 seconds=limits.seconds and limits.seconds / SCOUTING_SHARE,
                 stop=limits.stop,
             )

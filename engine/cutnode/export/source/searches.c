@@ -158,7 +158,8 @@ static int presearch(cutnode_engine *engine, char *row)
         return CUTNODE_OK;
     engine->techniques = -1;
     int code = run_search(engine, CUTNODE_ALL_TECHNIQUES, (int32_t)least(depth, MOST_DEPTH),
-                          nodes / SCOUTING_SHARE);
+                          nodes ? least(nodes / SCOUTING_SHARE, SCOUTING_NODES)
+                                : SCOUTING_NODES);
     if (code != CUTNODE_OK)
         return code;
     if (I64(engine->rows, AT_FOUND_DEPTH) > 0)
