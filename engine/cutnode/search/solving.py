@@ -237,8 +237,9 @@ def presearch(
     """Search positions of one class to their game's ``scout`` depth; return None if it has none.
 
     Each search takes at most ``SCOUTING_NODES`` and ``1 / SCOUTING_SHARE`` of the *limits* of its
-    position, and leaves the rest to the proof.  With *cold*, the table is emptied before each position.  *searcher* uses the
-    same table and the game's techniques; by default, a new one is made.
+    position, and leaves the rest to the proof.  With *cold*, the table is emptied before each
+    position.  *searcher* uses the same table and the game's techniques; by default, a new one is
+    made.
     """
     cls = type(positions[0])
     if not defines(cls, "scout"):
