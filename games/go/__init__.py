@@ -413,7 +413,7 @@ def in_atari(position, own, empty):
 
 @compiled(inline=False)
 def order(position, move, child):
-    """Order by captures, then by stones in atari, then by liberties and influence."""
+    """Order by captures, then by stones in atari, then by liberties and the distance to edges."""
     if move == position.AREA:
         return 1000 if position.passes else -1000
     mine, theirs = board(child, 1), board(child, 0)
@@ -423,7 +423,9 @@ def order(position, move, child):
         in_atari(child, mine, empty)
     )
     own, others = neighbours(child, mine) & empty, neighbours(child, theirs) & empty
-    return 64 * captured + 16 * threatened + 2 * (popcount(own) - popcount(others))
+    liberties = popcount(own) - popcount(others)
+    inner = popcount(neighbours(position, single(position, move)))
+    return 64 * captured + 16 * threatened + 2 * liberties + 3 * inner
 
 
 # Equivalent positions

@@ -20,7 +20,8 @@ Focus.  Only the first open moves of a node, in their order, count towards its n
 game's ``FOCUS``, plus a fraction of all.  The others are considered once these are disproven, so a
 good move ordering makes wide nodes narrow (dynamic widening: P. Henderson, "Playing and solving the
 game of Hex", 2010).  Games with repetitions have no focus: there the search could cycle for ever
-among moves that a repetition answers on one line only.
+among moves that a repetition answers on one line only.  Where a repetition is no draw, the initial
+proof number of a move grows with its place in the order instead.
 
 Stops.  When told to stop, the nodes of the line look up the numbers of their moves once more, from
 the last node to the root, and store their own: these are up to date, and a search with the same
@@ -93,6 +94,7 @@ from cutnode.kernels.parameters import (
     EPSILON_PART,
     FOCUS_PART,
     HALF_FULL,
+    LATEST,
     LOOK_NODES,
     REFRESH_NODES,
     SHARED_REFRESH,
@@ -592,6 +594,9 @@ def first_look(position, target, ply, steps, top, count, end, here, memory, tabl
             proof, disproof = first_numbers(reached, end, memory)
         if not ranked_again(ranked):
             proof, disproof = disproof, proof
+        if needs_line(position) and not known:
+            late = min(at - 1 - top, LATEST)
+            proof += 2 * late * (late + 4)
         memory.proofs[slot], memory.disproofs[slot] = proof, disproof
         if proof == 0 or disproof == 0:
             proven = proof == 0
