@@ -131,9 +131,24 @@ def test_other_files_are_refused(name, text, damage, error, journal):
     assert journal.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "nodes"), [("go:3x4", 4, 10_000), ("go:3x4,ko=simple", 4, 10_000)]
+)
+def test_journals_of_games_with_repetition(name, value, nodes, journal):
+    """Stopped several times, in the middle of questions."""
+    plain = solve(name, engine="pn", table=16)
+    for _ in range(4):
+        solve(name, engine="pn", nodes=nodes, table=16, journal=journal)
+    resumed = solve(name, engine="pn", table=16, journal=journal)
+    assert resumed.value == plain.value == value
+    assert resumed.nodes < plain.nodes
+
+
 def test_games_without_a_journal_say_so(journal):
-    with pytest.raises(GameError, match=r"dobutsu has repetition: its proofs have no journal"):
+    with pytest.raises(GameError, match=r"dobutsu has repetition: a journal needs engine=pn"):
         solve("dobutsu", journal=journal)
+    early = CliRunner().invoke(main, ["solve", "dobutsu", "--journal", str(journal)])
+    assert (early.exit_code, early.stdout) == (2, "")
     with pytest.raises(GameError, match=r"tictactoe is plain Python: a journal needs a compiled"):
         solve(load_game("tictactoe", plain=True).start(), journal=journal)
     refused = CliRunner().invoke(

@@ -276,6 +276,7 @@ def prove_one(
     from cutnode.search.game_solver import GameSolver
     from cutnode.search.handles import Progress
     from cutnode.search.options import proof_options
+    from cutnode.search.resuming import require_journal
     from cutnode.search.tiers import first_proof
     from cutnode.tablebases.tablebase import Tablebase
 
@@ -283,6 +284,8 @@ def prove_one(
     threads, memory = search.pop("threads"), search.pop("memory")
     values, journal = search.pop("values"), search.pop("journal")
     options = proof_options(kind, search).of_game(type(start))
+    if journal is not None:
+        require_journal(type(start), options.engine)
     if as_text:
         click.echo(f"{drawn(start)}\n")
     solver = GameSolver(

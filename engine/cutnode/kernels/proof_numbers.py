@@ -743,9 +743,11 @@ def proof_node(
     memory.proof, memory.disproof = proof, disproof
     if proof != 0 and disproof != 0:
         depends = ALWAYS
+    memory.low = low
+    if memory.cut and depends == UNSURE:  # it may rest on a line that was too long
+        return UNSURE
     work = work_for(memory.nodes - before)
     if needs_line(position):
-        memory.low = low
         keep_by_line(word, here, proof, disproof, depends, low, ply, work, table)
     else:
         keep_numbers(word, above, proof, disproof, depends, ply, work, table)

@@ -144,7 +144,7 @@ class GameSolver:
     ) -> Result:
         """Continue the proof in a journal, and keep there what is proven."""
         clock = Clock(limits.seconds)
-        with ProofJournal(path, goal.position) as journal:
+        with ProofJournal(path, goal.position, engine) as journal:
             resumption = Resumption(journal, self.resources.table, engine, goal)
             self._resumption = resumption
             self.told(journal.note())

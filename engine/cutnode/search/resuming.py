@@ -6,6 +6,9 @@ long out of the table and appends the new ones to a file.  A later proof of the 
 them into its table first: it finds its earlier answers and is soon where the last one stopped.  The
 search itself knows nothing of all this, so a proof with a journal visits the same nodes as without.
 
+Where positions can recur, only df-pn has a journal: its table keeps an answer that depends on the
+line of play together with that line, from the root on, and all proofs in a journal have one root.
+
 Several processes can work on one proof.  The first that opens the journal carries it out; others
 split the position (:mod:`cutnode.search.splitting`) and prove its subgoals, of which they choose
 one at random from the most-proving leaves.  Each puts what the others append into its own table.
@@ -94,17 +97,13 @@ class ProofJournal:
     A record is an array of pairs of words: first a number for the process that wrote it and its
     nodes so far, then entries of a solver's table, each a scattered key and its data.
 
-    :class:`CutnodeError` if the file is not a journal, belongs to another proof (the message says
-    how it differs), or cannot be written.
+    :class:`GameError` if proofs by the *engine* have none; :class:`CutnodeError` if the file is not
+    a journal, belongs to another proof (the message says how it differs), or cannot be written.
     """
 
-    def __init__(self, path: str | os.PathLike[str], position: Any):
+    def __init__(self, path: str | os.PathLike[str], position: Any, engine: str | None = None):
         cls: Any = type(position)
-        if is_plain(cls):
-            raise GameError(f"{game_name(cls)} is plain Python: a journal needs a compiled game")
-        for verb, reason in (("reversible", "repetition"), ("drawn", "draws by rule")):
-            if defines(cls, verb):
-                raise GameError(f"{game_name(cls)} has {reason}: its proofs have no journal")
+        require_journal(cls, engine)
         self.position = coerce(position)
         self._known = np.zeros(0, np.uint64)  # a word for each entry in the file, sorted
         self._found: list[np.ndarray] = [np.zeros((0, 2), np.uint64)]
@@ -297,6 +296,15 @@ class Resumption:
             if result.value is not None:
                 yes = result.value == asked
                 split.take_answer(leaf, *((asked, INFINITE) if yes else (-INFINITE, asked - 1)))
+
+
+def require_journal(cls: Any, engine: str | None) -> None:
+    """Raise :class:`GameError` if proofs of a game by an engine have no journal."""
+    if is_plain(cls):
+        raise GameError(f"{game_name(cls)} is plain Python: a journal needs a compiled game")
+    for verb, reason in (("reversible", "repetition"), ("drawn", "draws by rule")):
+        if defines(cls, verb) and engine != "pn":
+            raise GameError(f"{game_name(cls)} has {reason}: a journal needs engine=pn (df-pn)")
 
 
 def split_of(position: Any, *, weak: bool = False) -> Split:
