@@ -265,6 +265,17 @@ def test_clocks():
     assert session.time_to_move(True) == 100
 
 
+@pytest.mark.skipif(not jit_enabled(), reason="slow")
+def test_seeds():
+    def game(session):
+        return answers(session, "clear_board", *(["genmove b", "genmove w"] * 4))
+
+    first, *others = (Session(nodes=2_000, seconds=60.0, seed=seed, table=16) for seed in range(4))
+    known = game(first)
+    assert game(first) == known == game(Session(nodes=2_000, seconds=60.0, seed=0, table=16))
+    assert any(game(session) != known for session in others)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not jit_enabled(), reason="slow")
 @pytest.mark.parametrize("engine", ENGINES)

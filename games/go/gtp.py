@@ -64,21 +64,26 @@ class RefusedError(CutnodeError):
 class Session:
     """A game, and the commands about it.
 
-    *seconds* limits a move where the controller sets no clock.  *engine* is one of ``ENGINES``; by
-    default the size of the board decides.  *table*, in MiB, is the memory of either.  *ko* and
-    *suicide* choose the rules as in variants of the game.
+    *seconds* limits a move where the controller sets no clock, and *nodes* in any case.  *engine*
+    is one of ``ENGINES``; by default the size of the board decides.  *table*, in MiB, is the memory
+    of either.  *ko* and *suicide* choose the rules as in variants of the game.  The same *seed* and
+    *nodes* give the same game, as long as no clock ends a search.
     """
 
     def __init__(
         self,
         *,
         seconds: float = 5.0,
+        nodes: int | None = None,
+        seed: int | None = None,
         engine: str | None = None,
         table: int = 256,
         ko: str = KO[0],
         suicide: str = YES_NO[0],
     ):
         self.seconds = seconds
+        self.nodes = nodes
+        self.seed = seed
         self.engine = engine
         self.table = table
         self.rules = KO.index(ko), YES_NO.index(suicide), GOALS.index("win")
@@ -136,6 +141,7 @@ class Session:
     def clear_board(self, words: list[str]) -> str:
         self.lines = [[start(self.cls().VARIANT)]]
         self.clocks = {}
+        self.searcher.cache_clear()  # a game depends on no earlier one
         return ""
 
     def set_komi(self, words: list[str]) -> str:
@@ -191,9 +197,9 @@ class Session:
         position, clock = game[-1], Clock(None)
         move = position.AREA
         if places(position):
-            seconds = self.time_to_move(position.second)
+            limits = {"seconds": self.time_to_move(position.second), "nodes": self.nodes}
             searcher = self.searcher(type(position))
-            found = searcher.search(position, seconds=seconds, history=game[:-1])
+            found = searcher.search(position, history=game[:-1], seed=self.seed, **limits)
             if found.reason == "interrupted":
                 raise KeyboardInterrupt
             move = found.lines[0].move
@@ -299,6 +305,18 @@ def run(session: Session, lines: Iterable[str], say: Callable[[str], None]) -> N
     show_default=True,
     metavar="S",
     help="Time limit of a move; a clock of the controller may leave less.",
+)
+@click.option(
+    "--nodes",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Node limit of a move.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    metavar="N",
+    help="Random seed: of Monte Carlo tree search, or to choose among moves of the same value.",
 )
 @click.option(
     "--engine",
