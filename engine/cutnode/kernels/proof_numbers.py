@@ -92,6 +92,7 @@ from cutnode.contract.verbs import (
 from cutnode.kernels.ordering import rank, ranked_again, ranked_move, ranked_number, sort_down
 from cutnode.kernels.parameters import (
     EPSILON_PART,
+    FEW_MOVES,
     FOCUS_PART,
     HALF_FULL,
     LATEST,
@@ -594,7 +595,7 @@ def first_look(position, target, ply, steps, top, count, end, here, memory, tabl
             proof, disproof = first_numbers(reached, end, memory)
         if not ranked_again(ranked):
             proof, disproof = disproof, proof
-        if needs_line(position) and not known:
+        if needs_line(position) and most_moves(position) > FEW_MOVES and not known:
             late = min(at - 1 - top, LATEST)
             proof += 2 * late * (late + 4)
         memory.proofs[slot], memory.disproofs[slot] = proof, disproof
