@@ -121,12 +121,13 @@ def placed(start, first, second, second_moves):
 def test_all_positions(variant):
     """The bounds and candidates claimed for every position of a small board."""
     empty = start(variant)
-    values = all_values(empty)
+    values, classes = all_values(empty), {}
     for (first, second, second_moves), first_wins in values.items():
         position = placed(empty, first, second, second_moves)
         if winners(position)[second_moves]:
             continue  # the mover has already won
         assert values[(*filled(position), second_moves)] == first_wins
+        assert classes.setdefault(canonical(position)[0], first_wins) == first_wins
         check_claims(position, lambda p, v=first_wins: v)
         lower, upper = bounds(position, -1, 1)
         if lower < upper:
@@ -317,6 +318,12 @@ def test_must_play():
     position = parse_position("....x/..o../..x../xo.../..... o", "5")
     moves = [move_text(position, move) for move in moves_by(candidates, position)]
     assert len(moves) < 12 < len(legal_moves(position)) and "c4" in moves
+
+
+def test_dominated_cells_are_no_candidates():
+    """Each cell along the first player's edges is captured by a move on the row next to it."""
+    moves = {move_text(start("5"), move) for move in moves_by(candidates, start("5"))}
+    assert " ".join(sorted(moves)) == "a3 a4 b3 b4 c2 c3 c4 d2 d3 e2 e3"
 
 
 def test_random_positions_of_4x4():

@@ -29,6 +29,7 @@ from cutnode import (
     Bits,
     PositionError,
     compiled,
+    lowest,
     mix,
     popcount,
     without_lowest,
@@ -52,7 +53,7 @@ from cutnode.contract.stones import random_move as random_move
 from cutnode.contract.variants import board_size, variants
 from cutnode.games.hex.cells import chain, neighbours, twice_beside
 from cutnode.games.hex.connections import common_carrier
-from cutnode.games.hex.filling import filled
+from cutnode.games.hex.filling import fill, filled
 
 DECISIVE = True
 VALUE_LIMIT = 1
@@ -156,11 +157,29 @@ def threats(position, first, second, of_first):
 
 @compiled
 def candidates(position, buffer, at):
-    """Write the empty cells that matter, in the carriers of all threats of the opponent."""
+    """Write the empty cells in the carriers of all threats of the opponent, but dominated ones."""
     first, second = filled(position)
     common = threats(position, first, second, position.second_moves)
-    cells = common & ~(first | second)
+    cells = undominated(position, common & ~(first | second), first, second)
     return write(position, cells if cells else free_cells(position), buffer, at)
+
+
+@compiled(inline=False)
+def undominated(position, cells, first, second):
+    """Return some cells without the ones dominated by another: a move there kills or captures them.
+
+    A stone on a dominated cell alone is worth no more than one on the other, which gets both.
+    """
+    left = cells
+    while left:
+        cell = lowest(left)
+        if position.second_moves:
+            own = fill(position, first, second | cell, True)[1]
+        else:
+            own = fill(position, first | cell, second, False)[0]
+        left &= ~own
+        cells &= ~own | cell
+    return cells
 
 
 @compiled(inline=False)
@@ -216,11 +235,18 @@ def order(position, move, child):
 
 @compiled
 def canonical(position):
-    """Return the smaller key of a position and of the position after half a turn."""
+    """Return the smaller key of the filled board before and after half a turn."""
     first, second = board(position, 0), board(position, 1)
-    here = key_of(position, first, second)
-    there = key_of(position, reversed_bits(position, first), reversed_bits(position, second))
+    here = filled_key(position, first, second)
+    there = filled_key(position, reversed_bits(position, first), reversed_bits(position, second))
     return (there, 1) if there < here else (here, 0)
+
+
+@compiled
+def filled_key(position, first, second):
+    """Return the key of a board after filling: positions that share it have the same value."""
+    first, second = fill(position, first, second, False)
+    return key_of(position, first, second)
 
 
 @compiled

@@ -10,8 +10,10 @@ colour opposite.  The edges of the board count as stones of their owner.
 Two empty cells next to each other are *captured* by a player if each is dead once he has the other:
 he answers a stone of the opponent on either of them with one on the other.
 
-The winner is the same if dead cells are given to anybody and captured ones to their captor.
-domination, fill-in, and virtual connections", 2005.)
+The winner is the same if dead cells are given to anybody and captured ones to their captor.  So
+positions with the same filled board have the same value, and a move to a cell *dominates* one to
+another cell that is dead or captured by the mover after it: the first gets both.  (R. Hayward
+et al., "Solving 7x7 Hex with domination, fill-in, and virtual connections", 2005.)
 """
 
 from __future__ import annotations
@@ -20,19 +22,30 @@ from cutnode import compiled
 from cutnode.contract.boards import board
 from cutnode.games.hex.cells import beside
 
-__all__ = ["dead", "filled"]
+__all__ = ["dead", "fill", "filled"]
+
+
+@compiled
+def filled(position):
+    """Return the stones of both players of a position after filling its board."""
+    return fill(position, board(position, 0), board(position, 1), False)
 
 
 @compiled(inline=False)
-def filled(position):
-    """Return the stones of both players after filling all cells that the patterns find."""
-    first, second = board(position, 0), board(position, 1)
+def fill(position, first, second, to_second):
+    """Return the stones of both players after filling all cells that the patterns find.
+
+    Dead cells go to the second player if *to_second*, else to the first.
+    """
     while True:
         empty = position.BOARD & ~(first | second)
         mine, theirs = surroundings(position, first, second)
         useless = dead(mine, theirs) & empty
         if useless:
-            first |= useless
+            if to_second:
+                second |= useless
+            else:
+                first |= useless
             continue
         pairs = captured(position, mine, theirs, empty)
         if pairs:
