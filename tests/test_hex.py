@@ -23,6 +23,7 @@ from cutnode.contract.verbs import (
     outcome,
     play,
     random_result,
+    settled,
 )
 from cutnode.games.hex import filled, move_text, parse_move
 from cutnode.games.hex.cells import beside, chain, neighbours, twice_beside
@@ -127,7 +128,7 @@ def test_all_positions(variant):
         if winners(position)[second_moves]:
             continue  # the mover has already won
         assert values[(*filled(position), second_moves)] == first_wins
-        assert classes.setdefault(canonical(position)[0], first_wins) == first_wins
+        assert classes.setdefault(settled(position)[1], first_wins) == first_wins
         check_claims(position, lambda p, v=first_wins: v)
         lower, upper = bounds(position, -1, 1)
         if lower < upper:

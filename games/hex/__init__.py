@@ -235,16 +235,29 @@ def order(position, move, child):
 
 @compiled
 def canonical(position):
-    """Return the smaller key of the filled board before and after half a turn."""
+    """Return a key that half a turn keeps, in the frame with the smaller key of a filled board."""
+    first, second = board(position, 0), board(position, 1)
+    other_first, other_second = reversed_bits(position, first), reversed_bits(position, second)
+    here = key_of(position, first, second)
+    there = key_of(position, other_first, other_second)
+    filled_here = filled_key(position, first, second)
+    filled_there = filled_key(position, other_first, other_second)
+    turn = filled_there < filled_here or (filled_there == filled_here and there < here)
+    return (there, 1) if turn else (here, 0)
+
+
+@compiled
+def settled(position):
+    """Return the key of the filled board: positions that share it have the same value."""
     first, second = board(position, 0), board(position, 1)
     here = filled_key(position, first, second)
     there = filled_key(position, reversed_bits(position, first), reversed_bits(position, second))
-    return (there, 1) if there < here else (here, 0)
+    return 0, min(here, there)
 
 
 @compiled
 def filled_key(position, first, second):
-    """Return the key of a board after filling: positions that share it have the same value."""
+    """Return the key of a board after filling."""
     first, second = fill(position, first, second, False)
     return key_of(position, first, second)
 
