@@ -151,6 +151,7 @@ def proof_dtype(cls: Any) -> np.dtype[Any]:
         ("target", np.int64),  # of the attacker, who asks the root's question
         ("least", np.int64),  # lower bound for the attacker on lines decided for him
         ("most", np.int64),  # upper bound for the attacker on lines decided against him
+        ("points", np.int64),  # whether any position had settled points
         ("move", np.int64),  # the root's proving or most-proving move
         ("low", np.int64),  # of the answer of the node that was searched last
         ("proof", np.int64),  # numbers of the node that was searched last
@@ -184,6 +185,8 @@ def address(position, target, memory):
     """Return the scattered key of a question."""
     # The key includes the target for the points still to play for, shifted to be non-negative.
     points, word = settled(position)
+    if points != 0:
+        memory.points = 1
     return address_for(word, memory.purpose, target - points + 2 * INFINITE)
 
 

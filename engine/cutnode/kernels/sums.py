@@ -165,6 +165,7 @@ def sum_dtype(cls: Any) -> np.dtype[Any]:
         ("purpose", np.uint64),  # part of every key
         ("least", np.int64),  # bounds that follow from an answer: a win is 1, a loss -1
         ("most", np.int64),
+        ("points", np.int64),  # 0: no points are settled
         ("move", np.int64),  # the root's winning or most-proving move
         ("proof", np.int64),  # numbers of the node that was searched last
         ("disproof", np.int64),

@@ -99,7 +99,6 @@ class ProofNumberSolver:
         self.search = self.kernel.specialise(cls)  # compiles before a clock runs
         self.memories = [self.memory(tablebase) for _ in range(self.threads)]
         self.table.claim(cls)
-        self.has_points = defines(cls, "settled")
         self.calls: list[KernelCall] = []
         self.interval = Interval(-INFINITE, INFINITE)
 
@@ -367,8 +366,11 @@ class Questions:
         """Keep the margins of the finished games on which answers in the table rest.
 
         Do so even after a stop: answers found by then stay in the table, and later searches do not
-        see their lines again.
+        see their lines again.  Where points are settled, an answer serves several targets, and
+        margins are unknown.
         """
+        if any(call.memory["points"] for call in calls):
+            self.solver.table.margins = None
         margins = self.solver.table.margins
         if margins is not None:
             least = min(int(call.memory["least"]) for call in calls)
@@ -380,7 +382,7 @@ class Questions:
     def margin(self, target: int, yes: bool) -> int:
         """Return the bound of the value that follows from an answer."""
         margins = self.solver.table.margins
-        if margins is None or self.solver.has_points:
+        if margins is None:
             return target if yes else target - 1
         least, most = margins[target]
         return least if yes else most
