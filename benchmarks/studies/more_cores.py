@@ -1,4 +1,4 @@
-"""What to expect of more cores: a model of the speed-up, fitted to runs on this machine.
+"""Predict the speed-up of a search on more cores, by a model fitted to runs on this machine.
 
     python -m benchmarks.studies.more_cores [--rounds 5] [--threads 16]
 
@@ -23,19 +23,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.positions import ffo_endgames, lines
+from benchmarks.studies.threads import OPENINGS, PROOFS
 from cutnode import Engine, Table, load_game, solve
 from cutnode.search.monte_carlo import MonteCarlo
 
 Run = Callable[[int, int], int]
 """A function of a number of threads and a seed: it searches, and returns the nodes visited."""
 
-OPENINGS = {"44": 1, "45": 2, "24": 0}
-"""Openings of Connect Four, and their values."""
-
-PROOFS = {"mnk:5x5x4": 0, "connect4:6x6": -1, "breakthrough:4x6": 1, "domineering:9x7": -1}
-"""Games, and the winners of their starts."""
-
 PREDICTED = (2, 4, 8, 16)
+"""The numbers of cores to predict the speed-up for."""
 
 
 def proofs(positions: Mapping[Any, int], **options: Any) -> Run:
@@ -60,7 +56,9 @@ def searches(game: str, texts: Sequence[str], depth: int) -> Run:
     engines: dict[int, Engine] = {}
 
     def run(threads: int, seed: int) -> int:
-        engine = engines.setdefault(threads, Engine(game, table=64, threads=threads))
+        if threads not in engines:
+            engines[threads] = Engine(game, table=64, threads=threads)
+        engine = engines[threads]
         nodes = 0
         for text in texts:
             engine.new_game()
@@ -76,7 +74,9 @@ def playouts(game: str, count: int) -> Run:
     trees: dict[int, MonteCarlo] = {}
 
     def run(threads: int, seed: int) -> int:
-        tree = trees.setdefault(threads, MonteCarlo(game, memory=1 << 29, threads=threads))
+        if threads not in trees:
+            trees[threads] = MonteCarlo(game, memory=1 << 29, threads=threads)
+        tree = trees[threads]
         tree.clear()
         return tree.search(start, playouts=count, seed=seed).playouts
 
@@ -85,15 +85,16 @@ def playouts(game: str, count: int) -> Run:
 
 def runs() -> dict[str, Run]:
     """Return the runs by what the page calls them."""
-    openings = {load_game("connect4").parse(text): value for text, value in OPENINGS.items()}
+    connect4 = load_game("connect4")
+    openings = {connect4.parse(text): OPENINGS[text] for text in ("44", "45", "24")}
     endgames = {each.position: each.value for each in ffo_endgames(range(40, 43))}
-    boards = {load_game(name).start(): value for name, value in PROOFS.items()}
-    problems = [each for each in lines("chess_openings.epd") if each][:6]
+    names = ("mnk:5x5x4", "connect4:6x6", "breakthrough:4x6", "domineering:9x7")
+    boards = {load_game(name).start(): PROOFS[name] for name in names}
     return {
         "exact, Connect Four": proofs(openings),
         "exact, Othello": proofs(endgames),
         "df-pn, four games": proofs(boards, engine="pn", weak=True),
-        "selective, chess": searches("chess", problems, 15),
+        "selective, chess": searches("chess", lines("chess_openings.epd")[:6], 15),
         "playouts, Connect Four": playouts("connect4", 500_000),
     }
 
