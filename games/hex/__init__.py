@@ -166,7 +166,7 @@ def candidates(position, buffer, at):
 
 @compiled(inline=False)
 def undominated(position, cells, first, second):
-    """Return some cells without the ones dominated by another: a move there kills or captures them.
+    """Return *cells* without the dominated ones, which a move to another cell kills or captures.
 
     A stone on a dominated cell alone is worth no more than one on the other, which gets both.
     """
@@ -237,11 +237,9 @@ def order(position, move, child):
 def canonical(position):
     """Return a key that half a turn keeps, in the frame with the smaller key of a filled board."""
     first, second = board(position, 0), board(position, 1)
-    other_first, other_second = reversed_bits(position, first), reversed_bits(position, second)
     here = key_of(position, first, second)
-    there = key_of(position, other_first, other_second)
-    filled_here = filled_key(position, first, second)
-    filled_there = filled_key(position, other_first, other_second)
+    there = key_of(position, reversed_bits(position, first), reversed_bits(position, second))
+    filled_here, filled_there = filled_keys(position)
     turn = filled_there < filled_here or (filled_there == filled_here and there < here)
     return (there, 1) if turn else (here, 0)
 
@@ -249,10 +247,16 @@ def canonical(position):
 @compiled
 def settled(position):
     """Return the key of the filled board: positions that share it have the same value."""
-    first, second = board(position, 0), board(position, 1)
-    here = filled_key(position, first, second)
-    there = filled_key(position, reversed_bits(position, first), reversed_bits(position, second))
+    here, there = filled_keys(position)
     return 0, min(here, there)
+
+
+@compiled
+def filled_keys(position):
+    """Return the key of the filled board of a position, and of the position after half a turn."""
+    first, second = board(position, 0), board(position, 1)
+    other_first, other_second = reversed_bits(position, first), reversed_bits(position, second)
+    return filled_key(position, first, second), filled_key(position, other_first, other_second)
 
 
 @compiled
