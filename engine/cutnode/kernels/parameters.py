@@ -93,8 +93,8 @@ Go on 3x5 and 4x4, in millions: 1.86 and 8.00 without, 0.25 and 1.32 with it, be
 ordered by their distance to edges."""
 
 FEW_MOVES = 11
-"""In games with at most this many moves in any position they do not grow: Go on 1x10 takes 0.7
-million nodes, and more than 12 million if they do."""
+"""In games with at most this many moves in any position, initial proof numbers do not grow with the
+place in the order: Go on 1x10 takes 0.7 million nodes, and more than 12 million if they do."""
 
 REFRESH_NODES = 1_000
 """Nodes searched below a move after which the numbers of its siblings are looked up again."""
