@@ -266,7 +266,7 @@ def test_threads_find_the_same(threads):
 
 @compiled_only
 def test_threads_come_back_for_a_larger_table(monkeypatch):
-    monkeypatch.setattr(cutnode.search.solving, "FIRST_ROUND", 1 << 11)
+    monkeypatch.setattr(cutnode.search.solving, "LEAST_ROUND", 1 << 11)
     position = GAME.parse("257771314744")
     table, alone = Table(16), solve(position)
     assert alone.nodes > 20_000

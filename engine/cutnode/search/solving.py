@@ -38,7 +38,7 @@ from cutnode.kernels.solver import (
     search_dtype,
     solve_batch,
 )
-from cutnode.kernels.table import BUCKETS, probe, work_of
+from cutnode.kernels.table import BUCKETS, FILLED, probe, work_of
 from cutnode.runtime.running import UNLIMITED, KernelLoop, Limits, ThreadTask, run
 from cutnode.runtime.threads import SHARED_WORKERS, Workers
 from cutnode.search.options import require_book, thread_count
@@ -282,11 +282,11 @@ def presearch(
 SHORT_NODES = 1_000
 """The nodes of a first attempt, in the caller's thread if it is compiled: see ``INLINE_NODES``."""
 
-FIRST_ROUND = 1 << 17
-"""The nodes of the first round of threads, after which the shared region of the table grows."""
+LEAST_ROUND = 1 << 16
+"""The least nodes of a round of threads, which ends when the region of the table should grow."""
 
 ROUND_GROWTH = 4
-"""The factor by which each round has more nodes than the one before."""
+"""The most nodes of a round, in nodes before it: these tell how many nodes fill the region."""
 
 DEFAULT_MEGABYTES = 256
 """The size in MiB of the table of proofs that are given none."""
@@ -423,7 +423,7 @@ class Solver:
         One thread needs a single round, and the round with the whole table is the last.
         """
         threads = 1 if ended else self.threads
-        clock, share = Clock(limits.seconds), FIRST_ROUND
+        clock = Clock(limits.seconds)
         while True:
             rows = np.concatenate([task.rows for each in rounds for task in each])
             known = int(rows["lower"].max()), int(rows["upper"].min())
@@ -431,8 +431,11 @@ class Solver:
             most = left
             if threads > 1:
                 settings = settings._replace(sharing=SHARED_TABLE)
-                if int(self.table.words[BUCKETS]) < self.table.buckets:
-                    most = share if left is None else min(share, left)
+                try:
+                    share = self._enlarge_table(rounds)
+                except KeyboardInterrupt:
+                    share, ended = None, "interrupted"
+                most = min((n for n in (share, left) if n is not None), default=None)
             each = None if most is None else max(1, most // threads)
             seconds = limits.seconds and max(1e-3, limits.seconds - clock.elapsed())
             these = Limits(each, seconds, limits.stop, limits.whole or limits.nodes or UNLIMITED)
@@ -448,11 +451,24 @@ class Solver:
             rounds.append(tasks)
             if self.stopped:
                 self.stop()
-            ended = self._run(these, ended, most or UNLIMITED)
+            ended = self._run(these, ended)
             over = any(int(task.rows[0]["reason"]) != NODES for task in tasks)
             if ended or over or most == left:
                 return ended
-            share *= ROUND_GROWTH
+
+    def _enlarge_table(self, rounds: list[list[ProofTask]]) -> int | None:
+        """Enlarge the region of the table if the last round has filled it, as one thread would.
+
+        Return the nodes of the next round, which will fill it again; None if all of it is in use.
+        """
+        tasks = [task for each in rounds for task in each]
+        nodes, stores = (sum(int(task.rows[0][name]) for task in tasks) for name in ("nodes", "stores"))
+        tasks[0].enlarge_table(sum(int(task.rows[0]["stores"]) for task in rounds[-1]))
+        buckets, filled = int(self.table.words[BUCKETS]), int(self.table.words[FILLED])
+        if buckets == self.table.buckets:
+            return None
+        room = max(buckets * int(self.memories[0]["crowding"]) - filled, 0)
+        return max(min(room * nodes // max(stores, 1), ROUND_GROWTH * nodes), LEAST_ROUND)
 
     def _task(
         self,
@@ -476,13 +492,8 @@ class Solver:
             interpreted=self.interpreted,
         )
 
-    def _run(self, limits: Limits, ended: str, nodes: int) -> str:
+    def _run(self, limits: Limits, ended: str) -> str:
         """Run the tasks, or end at once if *ended* is set; return why they ended early."""
-        if len(self.running) > 1:
-            try:
-                self.running[0].enlarge_table(nodes // 2)
-            except KeyboardInterrupt:
-                ended = "interrupted"
         for task in self.running:
             task.rivals = [rival for rival in self.running if rival is not task]
         return run(self.running, limits.stops, reason=ended, workers=self.workers)
