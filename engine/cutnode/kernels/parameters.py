@@ -65,15 +65,15 @@ HALF_FULL = 2
 """A region grows when this many entries per bucket, which has room for four, have been added since
 it last grew."""
 
-SHARED_PLIES = 16
-"""A thread of a shared search defers a child that another thread is searching if the parent has at
-least this many plies left.  Connect Four, three openings, speed-up of two threads over one: 1.79
-with 16, 1.83 with 20, 1.79 with 24, 1.74 with 28, each with an error of 0.03."""
+SHARED_PLIES = 20
+"""A thread of a shared search marks the children that it searches, and defers a child that another
+thread is searching, if the parent has at least this many plies left (fewer in games with more
+moves).  Marks are slow, because all threads write them: the empty board of Connect Four takes two
+threads 32.5 million nodes of NNN ns with 16, 31.9 and NNN with 20, 32.3 and NNN with 24."""
 
-LOOK_NODES = 2_000
+LOOK_NODES = 300
 """A thread of a shared search checks at intervals of this many nodes whether another thread has
-decided a node of its line, so that its own search there is useless.  Two threads visit 1.04 times
-the nodes of one in four openings of Connect Four, and 1.13 times if they do not check."""
+decided a node of its line, so that its own search there is useless."""
 
 # Proof-number search.
 

@@ -61,7 +61,6 @@ from cutnode.kernels.parameters import (
     LOOK_NODES,
     SCOUTED_DEPTH,
     SCOUTED_PLIES,
-    SHARED_PLIES,
 )
 from cutnode.kernels.reference import report_violation
 from cutnode.kernels.table import (
@@ -126,6 +125,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("scouted", np.uint64),  # purpose of a scout search that left moves in the table; 0: none
         ("table_plies", np.int64),  # nodes with fewer plies left do not use the table
         ("enhanced_plies", np.int64),  # nodes with fewer plies left do not look children up
+        ("shared_plies", np.int64),  # nodes with fewer plies left neither mark children nor defer any
         ("crowding", np.int64),  # entries per bucket after which the table's region grows
         ("moves", np.int64, (room + MOVES_ROOM,)),
         ("ranked", np.int64, (room,)),
@@ -297,15 +297,14 @@ def search_node(
             tt_move = scouted_move(position, search.scouted, table)
 
     # Step 3. With several threads: return if another one has decided a node above.
-    shared = search.shared != 0 and plies >= SHARED_PLIES
-    if shared and search.nodes - search.looked > LOOK_NODES:
-        look_around(ply, search, table)
-        if search.unwind != NO_PLY:
-            return alpha
     if search.shared != 0:
+        if remember and search.nodes - search.looked > LOOK_NODES:
+            look_around(ply, search, table)
+            if search.unwind != NO_PLY:
+                return alpha
         search.path[ply] = word
-        search.lowest[ply] = alpha - points if shared else -INFINITE
-        search.highest[ply] = beta - points if shared else INFINITE
+        search.lowest[ply] = alpha - points if remember else -INFINITE
+        search.highest[ply] = beta - points if remember else INFINITE
 
     # Step 4. Make the children, and use those that are decided without search.
     best, best_move, floor = -INFINITE, NO_MOVE, alpha
@@ -379,6 +378,7 @@ def search_node(
     # another thread is searching until the rest are done (T. Kerrigan, "Simplified ABDADA"): by
     # then, its value is mostly in the table.
     sort_down(search.ranked, top, top + count)
+    shared = search.shared != 0 and plies >= search.shared_plies
     for attempt in range(2):
         deferred = 0
         for at in range(top, top + count):

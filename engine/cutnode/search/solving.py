@@ -27,8 +27,8 @@ from cutnode.contract.positions import as_words, coerce
 from cutnode.contract.stop import CALLED, MOVES, NODES, PLIES, RUNNING, TIME, VALUE
 from cutnode.contract.verbs import INFINITE, bounds, moves_again, outcome, play, scout, settled
 from cutnode.kernels.clock import Clock, seconds_per_tick
-from cutnode.kernels.parameters import MOST_DEPTH, SCOUTING_NODES, SCOUTING_SHARE
-from cutnode.kernels.profiles import profile_of
+from cutnode.kernels.parameters import MOST_DEPTH, SCOUTING_NODES, SCOUTING_SHARE, SHARED_PLIES
+from cutnode.kernels.profiles import plies_for, profile_of
 from cutnode.kernels.solver import (
     ENLARGE_TABLE,
     PREPARE_TABLE,
@@ -73,6 +73,7 @@ def set_plies(memory: Memory, cls: Any) -> None:
     memory["plies"] = game_constant(cls, "MAX_PLIES", 512)
     profile = profile_of(cls)
     memory["table_plies"], memory["enhanced_plies"] = profile.solver_plies(cls)
+    memory["shared_plies"] = plies_for(cls, SHARED_PLIES)
     memory["crowding"] = profile.crowding
 
 
@@ -328,7 +329,6 @@ class Solver:
             self.presearcher = Searcher(
                 cls,
                 table=self.table,
-                threads=threads,
                 workers=self.workers,
                 interpreted=self.interpreted,
             )
