@@ -96,8 +96,8 @@ from cutnode.kernels.parameters import (
     FOCUS_PART,
     HALF_FULL,
     LATEST,
-    LOOK_NODES,
     REFRESH_NODES,
+    SHARED_LOOK,
     SHARED_REFRESH,
     SHARED_WORK,
     VIRTUAL_FACTOR,
@@ -472,7 +472,7 @@ def enter(ply, memory, table):
         memory.stop = NODES
         if memory.brief:
             memory.unwind = -1  # beyond the root
-    if memory.shared and memory.nodes - memory.looked > LOOK_NODES:
+    if memory.shared and memory.nodes - memory.looked > SHARED_LOOK:
         look_around(ply, memory, table)
     return memory.stop == RUNNING and memory.unwind >= ply
 

@@ -125,7 +125,7 @@ def search_dtype(cls: Any) -> np.dtype[Any]:
         ("scouted", np.uint64),  # purpose of a scout search that left moves in the table; 0: none
         ("table_plies", np.int64),  # nodes with fewer plies left do not use the table
         ("enhanced_plies", np.int64),  # nodes with fewer plies left do not look children up
-        ("shared_plies", np.int64),  # nodes with fewer plies left neither mark children nor defer any
+        ("shared_plies", np.int64),  # nodes with fewer plies left mark and defer no children
         ("crowding", np.int64),  # entries per bucket after which the table's region grows
         ("moves", np.int64, (room + MOVES_ROOM,)),
         ("ranked", np.int64, (room,)),

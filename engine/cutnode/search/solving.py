@@ -326,6 +326,7 @@ class Solver:
         ]
         self.presearcher: Searcher | None = None
         if defines(cls, "scout"):
+            # Helper threads would open the whole table, and proofs in a small region are faster.
             self.presearcher = Searcher(
                 cls,
                 table=self.table,
@@ -462,7 +463,8 @@ class Solver:
         Return the nodes of the next round, which will fill it again; None if all of it is in use.
         """
         tasks = [task for each in rounds for task in each]
-        nodes, stores = (sum(int(task.rows[0][name]) for task in tasks) for name in ("nodes", "stores"))
+        nodes = sum(int(task.rows[0]["nodes"]) for task in tasks)
+        stores = sum(int(task.rows[0]["stores"]) for task in tasks)
         tasks[0].enlarge_table(sum(int(task.rows[0]["stores"]) for task in rounds[-1]))
         buckets, filled = int(self.table.words[BUCKETS]), int(self.table.words[FILLED])
         if buckets == self.table.buckets:
