@@ -33,6 +33,7 @@ from cutnode.contract.verbs import moves_again, outcome, play
 from cutnode.kernels.parameters import ENHANCED_PLIES, TABLE_PLIES
 from cutnode.kernels.profiles import plies_for
 from cutnode.kernels.solver import question
+from cutnode.kernels.table import BUCKETS
 from cutnode.runtime.running import Limits
 from cutnode.search import game_solver
 from cutnode.search.solving import LINE_FACTOR, SHORT_NODES, Goal, Resources, Solver
@@ -276,6 +277,27 @@ def test_threads_come_back_for_a_larger_table(monkeypatch):
     table.forget()
     together = solve(position, table=table, threads=2)
     assert (together.value, len(together.pv)) == (alone.value, len(alone.pv))
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    ("game", "text"),
+    [
+        ("connect4", "257771314744"),
+        ("othello", "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X"),
+    ],
+    ids=["connect4", "othello"],
+)
+def test_threads_use_no_more_of_the_table(game, text):
+    """Neither the threads of a proof nor the search before it open more than one thread needs."""
+    position = load_game(game).parse(text)
+    used = set()
+    for threads in (1, 2):
+        table = Table(16)
+        solve(position, table=table, threads=threads)
+        used.add(int(table.words[BUCKETS]))
+        assert table.words[BUCKETS] < table.buckets
+    assert len(used) == 1
 
 
 @pytest.mark.slow

@@ -108,8 +108,8 @@ If they look at every step: 1.16 and 1.04 times the nodes, in 1.2 to 1.4 times t
 time."""
 
 SHARED_LOOK = 2_000
-"""``LOOK_NODES`` of proof-number search: three games take two threads 5.1 million nodes and 3.1 s of
-processor time, and 5.3 million and 3.3 s with 300."""
+"""``LOOK_NODES`` of proof-number search: three games take two threads 5.1 million nodes and 3.1 s
+of processor time, and 5.3 million and 3.3 s with 300."""
 
 SHARED_WORK = 5
 VIRTUAL_FACTOR = 4
