@@ -67,7 +67,6 @@ from cutnode.contract.stones import plies_left as plies_left
 from cutnode.contract.stones import random_move as random_move
 from cutnode.contract.variants import variants
 from cutnode.games.hex.cells import chain, neighbours
-from cutnode.games.hex.connections import over_bridge, two_of
 
 DECISIVE = True
 VALUE_LIMIT = 1
@@ -118,6 +117,25 @@ def joins_sides(position, stones):
         left, right = stones >> (position.ROW - Bits(1)), stones >> position.ROW
         stones = (stones & (left | right)) | (left & right)
     return bool(stones & position.TOP)
+
+
+@compiled
+def over_bridge(position, cells, stones):
+    """Return a chain of *stones* next to two or more of some cells, and two of these, if any."""
+    others = neighbours(position, cells) & stones
+    while others:
+        group = chain(position, lowest(others), stones)
+        others &= ~group
+        bridge = neighbours(position, group) & cells
+        if without_lowest(bridge):
+            return group, two_of(bridge)
+    return position.NONE, position.NONE
+
+
+@compiled
+def two_of(cells):
+    """Return two of some cells."""
+    return lowest(cells) | lowest(without_lowest(cells))
 
 
 @compiled

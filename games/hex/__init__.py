@@ -52,7 +52,7 @@ from cutnode.contract.stones import plies_left as plies_left
 from cutnode.contract.stones import random_move as random_move
 from cutnode.contract.variants import board_size, variants
 from cutnode.games.hex.cells import chain, neighbours, twice_beside
-from cutnode.games.hex.connections import common_carrier
+from cutnode.games.hex.connections import common_carrier, memory_needed
 from cutnode.games.hex.filling import fill, filled
 
 DECISIVE = True
@@ -152,7 +152,7 @@ def threats(position, first, second, of_first):
     own = first if of_first else second
     start = position.TOP_ROW if of_first else position.LEFT_COLUMN
     goal = position.BOTTOM_ROW if of_first else position.RIGHT_COLUMN
-    return common_carrier(position, own, empty, start, goal)
+    return common_carrier(position, own, empty, start, goal, of_first != position.second_moves)
 
 
 @compiled
@@ -306,7 +306,7 @@ def rhombus(width: int, height: int) -> dict[str, Any]:
         "WIDTH": width,
         "HEIGHT": height,
         "AREA": area,
-        "SCRATCH": area,
+        "SCRATCH": memory_needed(area),
         "ROW": Bits(width),
         "NONE": constant(0, words),
         "BOARD": cells(lambda row, column: True),

@@ -3,199 +3,280 @@
 Two places are *virtually connected* for a player if he can connect them even if the other moves
 first, and *semi-connected* if he can when he moves first himself.  The empty cells that he needs
 for it are the *carrier* of the connection.  New connections follow from known ones (H-search;
-V. Anshelevich, "A hierarchical approach to computer Hex", 2002): two connections with disjoint
-carriers can be joined at a stone of the player, or at a cell between them, which makes a
-semi-connection; and semi-connections make a connection if no cell is in all of their carriers.
+V. Anshelevich, "A hierarchical approach to computer Hex", 2002):
 
-Here one end is always an edge of the board.  The search begins at the cells next to the edge, and
-keeps one connection for each cell, and the intersection and the union of the carriers of all
-semi-connections of a cell.  A further step leads to a neighbour, or over one of two common
-neighbours (a bridge).  A chain of stones that is connected becomes part of the edge, and its
-carrier is reserved from then on.  Finally, cells that are connected to both edges with disjoint
-carriers connect these.  This finds less than H-search does, but it keeps no lists, and all that it
-finds is true.
+* Two connections with disjoint carriers can be joined at a chain of the player, which makes a
+  connection, or at an empty cell between them, which makes a semi-connection.
+* A connection and a semi-connection joined at a chain are a semi-connection.
+* Semi-connections of the same places make a connection if no cell is in all of their carriers.
+
+Here one place is always a chain or an edge of the board, and the other a chain, an edge or an empty
+cell; of the connections between two cells, only neighbours and bridges (pairs of common neighbours)
+are used.  So there are few pairs of places, each with a short list of carriers, the smallest found.
+This finds less than H-search does, but all that it finds is true.
 
 The semi-connections from one edge to the other are threats to win.  A player loses who does not
 move inside the carriers of all threats of the other: their intersection is where he *must play*
 (R. Hayward et al., "Solving 7x7 Hex with domination, fill-in, and virtual connections", 2005).
+
+Places have numbers: the edges are 0 and 1, chains come next, and from ``CHAINS`` on the cells.
+Lists of carriers end before their last place with the whole board.
 """
 
 from __future__ import annotations
 
-from cutnode import compiled, lowest, lowest_index, popcount, without_lowest
-from cutnode.contract.boards import scratch
+import numpy as np
+
+from cutnode import Bits, compiled, lowest, lowest_index, popcount, without_lowest
+from cutnode.contract.boards import scratch, single, wide, word
 from cutnode.games.hex.cells import chain, neighbours, twice_beside
 
-__all__ = ["common_carrier", "over_bridge", "two_of"]
+__all__ = ["common_carrier", "memory_needed"]
+
+CHAINS = 12
+"""The most chains, with the edges, whose connections are looked for."""
+
+FULL, SEMI = 8, 16
+"""The most connections, and semi-connections, of two places."""
+
+WAITING = 1500
+"""The most connections that are joined with others."""
+
+COMMON, TAIL, QUEUE = 0, 1, 2
+LISTS = QUEUE + 2 * WAITING
+"""Where the memory has what all threats have in common, the queue's end, the queue, the lists."""
+
+
+def memory_needed(area: int) -> int:
+    """Return how many boards of memory the connections on a board of *area* cells need."""
+    return LISTS + CHAINS * (CHAINS + area) * (FULL + SEMI)
 
 
 @compiled(inline=False)
-def common_carrier(position, stones, empty, start, goal):
+def common_carrier(position, stones, empty, start, goal, one_threat):
     """Return the cells in the carriers of all threats found to connect two edges; or all cells.
 
     *stones* and *empty* are boards, *start* and *goal* the cells along the two edges.  The whole
     board means that no threat was found; an empty one means that the edges are connected, even if
-    the other moves.
+    the other moves.  With *one_threat* the first threat is enough.
     """
-    memory = scratch(position), scratch(position), scratch(position)
-    there, back = scratch(position), scratch(position)
-    common, source, reserved, found = from_edge(
-        position, (stones, empty, start, goal), position.BOARD, memory, there
-    )
-    if not common:
-        return common
-    common, other, other_reserved, other_found = from_edge(
-        position, (stones, empty, goal, start), common, memory, back
-    )
-    if source & other and not reserved & other_reserved:
-        return position.NONE
-    # Cells that are connected to both edges, with disjoint carriers.
-    cells = found & other_found
-    while cells and common:
-        number = lowest_index(cells)
-        if not there[number] & back[number]:
-            common &= there[number] | back[number] | lowest(cells)
-        cells = without_lowest(cells)
-    return common
+    memory = scratch(position)
+    memory[COMMON] = position.BOARD
+    memory[TAIL] = wide(position, Bits(QUEUE))
+    number = 0
+    rest = stones
+    while number < 2 or (rest and number < CHAINS):
+        edge = start if number == 0 else goal if number == 1 else position.NONE
+        group = chain(position, (edge & stones) if number < 2 else lowest(rest), stones)
+        if number == 0 and group & goal:
+            return position.NONE
+        rest &= ~group
+        for other in range(CHAINS + position.AREA):
+            at = list_of(position, number, other)
+            memory[at] = position.BOARD
+            memory[at + FULL] = position.BOARD
+        cells = (neighbours(position, group) | edge) & empty
+        while cells:
+            connect(position, number, CHAINS + lowest_index(cells), position.NONE, memory)
+            cells = without_lowest(cells)
+        number += 1
+
+    at = QUEUE
+    while at < np.int64(word(memory[TAIL], 0)):
+        one, other, full = read_pair(memory[at])
+        carrier = memory[at + 1]
+        at += 2
+        if full and other >= CHAINS:
+            join_at_cell(position, one, other, carrier, number, empty, memory)
+        if one > 1:
+            join_at_chain(position, one, other, carrier, full, number, empty, memory)
+        if 1 < other < CHAINS:
+            join_at_chain(position, other, one, carrier, full, number, empty, memory)
+        common = memory[COMMON]
+        if not common or (one_threat and common != position.BOARD):
+            break
+    return memory[COMMON]
 
 
 @compiled
-def from_edge(position, board, common, memory, carriers):
-    """Connect stones and cells with an edge of a board: stones, empty cells, and two edges.
-
-    Return the intersection of all threats, if it is smaller than the known one; the stones that are
-    connected and their carrier; and the connected cells, whose carriers are written.
-    """
-    stones, empty, start, goal = board
-    source, reserved, found = start & stones, position.NONE, position.NONE
-    while True:
-        source = chain(position, source, stones)
-        if source & goal:
-            return position.NONE, source, reserved, found
-        free = empty & ~reserved
-        near = (neighbours(position, source) | start) & free
-        group, bridge = over_bridge(position, near, stones & ~source)
-        if not group:
-            others = stones & ~source, free, goal
-            group, bridge, common, connected = spread(
-                position, others, near, (reserved, common), memory
-            )
-            if not common:
-                return common, source, reserved, found
-            while connected:
-                cell, number = lowest(connected), lowest_index(connected)
-                connected = without_lowest(connected)
-                carrier = reserved if cell & near else reserved | memory[0][number]
-                if not found & cell or popcount(carrier) < popcount(carriers[number]):
-                    carriers[number] = carrier
-                found |= cell
-        if not group:
-            return common, source, reserved, found
-        source |= group
-        reserved |= bridge
+def list_of(position, one, other):
+    """Return where the carriers of two places begin: the connections, then semi-connections."""
+    pair = min(one, other) * (CHAINS + position.AREA) + max(one, other)
+    return LISTS + pair * (FULL + SEMI)
 
 
 @compiled(inline=False)
-def spread(position, cells, near, threats, memory):
-    """Connect cells with the source, starting at the *near* ones, until a chain is connected.
+def join_at_cell(position, group, place, carrier, number, empty, memory):
+    """Add the semi-connections of a group over a cell to which it is connected."""
+    cell = single(position, place - CHAINS)
+    played = carrier | cell
+    free = empty & ~played
+    beside = neighbours(position, cell) & free
+    targets = beside | (twice_beside(position, beside) & free)
+    while targets:
+        target = lowest(targets)
+        over = position.NONE if target & beside else neighbours(position, target) & beside
+        semi_connect(position, group, CHAINS + lowest_index(targets), played | over, memory)
+        targets = without_lowest(targets)
+    for other in range(number):
+        at = list_of(position, other, place)
+        end = at if other == group else at + FULL
+        while at < end and memory[at] != position.BOARD:
+            also = memory[at]
+            at += 1
+            if not also & carrier:
+                semi_connect(position, group, other, played | also, memory)
 
-    *cells* are the stones that are not connected, the free cells, and those along the other edge.
-    Return the chain and its carrier, or nothing; the intersection of all threats to reach the other
-    edge; and the cells that are connected.
-    """
-    stones, free, goal = cells
-    reserved, common = threats
-    known, both, either = memory
-    none = position.NONE
-    connected, touched, goal_both = near, none, position.BOARD
-    front, later = near, none
-    while front:
-        cell = lowest(front)
-        carrier = cell if cell & near else cell | known[lowest_index(cell)]
-        front = without_lowest(front)
-        links = chain(position, cell, stones)
-        reach = links
-        while links:
-            # Playing the cell reaches by these links the other edge,
-            beside = neighbours(position, links) & free & ~carrier
-            if links & goal:
-                goal_both &= carrier
-            edge = beside & goal
-            if without_lowest(edge):
-                goal_both &= carrier | if_two(edge, none)
-            common &= reserved | goal_both
-            if not goal_both or not common:
-                return none, none, none, none
 
-            # chains of stones,
-            groups = links & stones
-            while groups:
-                group = chain(position, lowest(groups), stones)
-                groups &= ~group
-                at = lowest_index(group)
-                touched = add_way(at, group, touched, carrier, carrier, (both, either))
-                if not both[at]:
-                    return group, either[at], common, connected
-
-            # and empty cells, by themselves or over a bridge.
-            targets = (beside | (twice_beside(position, beside) & free & ~carrier)) & ~connected
-            while targets:
-                target = lowest(targets)
-                at = lowest_index(targets)
-                targets = without_lowest(targets)
-                over = none if target & beside else neighbours(position, target) & beside
-                least = carrier | if_two(over, none)
-                touched = add_way(at, target, touched, least, carrier | over, (both, either))
-                if not both[at]:
-                    known[at] = either[at]
-                    connected |= target
-                    later |= target
-
-            # The next links are a chain over a bridge from here.
-            links, bridge = over_bridge(position, beside, stones & ~reach)
-            carrier |= bridge
-            reach |= links
-        if not front:
-            front, later = later, none
-    return none, none, common, connected
+@compiled(inline=False)
+def join_at_chain(position, middle, place, carrier, full, number, empty, memory):
+    """Join a connection or semi-connection of a chain with all others of the chain."""
+    for other in range(number):
+        if other != middle and other != place:
+            join(position, middle, (place, other), carrier, full, memory)
+    if place < CHAINS:
+        cells = empty & ~carrier
+        while cells:
+            join(position, middle, (place, CHAINS + lowest_index(cells)), carrier, full, memory)
+            cells = without_lowest(cells)
 
 
 @compiled
-def add_way(at, place, touched, least, carrier, memory):
-    """Add semi-connections of a place: *least* is common to their carriers, *carrier* their union.
+def join(position, middle, places, carrier, full, memory):
+    """Connect two places over a chain: the first by a carrier, the second by all known ones."""
+    place, other = places
+    used = carrier
+    if place >= CHAINS:
+        used |= single(position, place - CHAINS)
+    at = list_of(position, middle, other)
+    end = at + FULL
+    while at < end and memory[at] != position.BOARD:
+        also = memory[at]
+        at += 1
+        if not also & used:
+            if full:
+                connect(position, place, other, carrier | also, memory)
+            else:
+                semi_connect(position, place, other, carrier | also, memory)
+    at, end = end, end + SEMI
+    while full and at < end and memory[at] != position.BOARD:
+        also = memory[at]
+        at += 1
+        if not also & used:
+            semi_connect(position, place, other, carrier | also, memory)
 
-    They are added only if they shrink what the carriers have in common.  Return the places with
-    known semi-connections.
-    """
-    both, either = memory
-    if not touched & place:
-        both[at], either[at] = least, carrier
-    elif both[at] & ~least:
-        both[at] &= least
-        either[at] |= carrier
-    return touched | place
+
+@compiled(inline=False)
+def connect(position, one, other, carrier, memory):
+    """Add a connection of two places, unless a known one has a smaller carrier."""
+    at = list_of(position, one, other)
+    if contains(position, at, FULL, carrier, memory):
+        return
+    if not insert(position, at, FULL, carrier, memory):
+        return
+    remove(position, at + FULL, SEMI, carrier, memory)
+    if one + other == 1:
+        memory[COMMON] = position.NONE
+    push(position, one, other, carrier, True, memory)
+
+
+@compiled(inline=False)
+def semi_connect(position, one, other, carrier, memory):
+    """Add a semi-connection of two places, and the connections that it makes with known ones."""
+    at = list_of(position, one, other)
+    if contains(position, at, FULL, carrier, memory):
+        return
+    if contains(position, at + FULL, SEMI, carrier, memory):
+        return
+    if one + other == 1:
+        memory[COMMON] &= carrier
+    semi = at + FULL
+    for i in range(semi, semi + SEMI):
+        first = memory[i]
+        if first == position.BOARD:
+            break
+        common = carrier & first
+        if not common:
+            connect(position, one, other, carrier | first, memory)
+            continue
+        for j in range(i + 1, semi + SEMI):
+            second = memory[j]
+            if second == position.BOARD:
+                break
+            left = common & second
+            if not left:
+                connect(position, one, other, carrier | first | second, memory)
+            elif left != common:
+                for k in range(j + 1, semi + SEMI):
+                    third = memory[k]
+                    if third == position.BOARD:
+                        break
+                    if not left & third:
+                        whole = carrier | first | second | third
+                        connect(position, one, other, whole, memory)
+    if contains(position, at, FULL, carrier, memory):
+        return
+    if insert(position, semi, SEMI, carrier, memory) and max(one, other) < CHAINS:
+        push(position, one, other, carrier, False, memory)
 
 
 @compiled
-def over_bridge(position, cells, stones):
-    """Return a chain of *stones* next to two or more of some cells, and two of these, if any."""
-    others = neighbours(position, cells) & stones
-    while others:
-        group = chain(position, lowest(others), stones)
-        others &= ~group
-        bridge = neighbours(position, group) & cells
-        if without_lowest(bridge):
-            return group, two_of(bridge)
-    return position.NONE, position.NONE
+def contains(position, at, most, carrier, memory):
+    """Return whether a list has a carrier inside this one."""
+    for place in range(at, at + most):
+        known = memory[place]
+        if known == position.BOARD:
+            return False
+        if not known & ~carrier:
+            return True
+    return False
 
 
 @compiled
-def two_of(cells):
-    """Return two of some cells."""
-    return lowest(cells) | lowest(without_lowest(cells))
+def remove(position, at, most, carrier, memory):
+    """Remove the carriers that contain this one from a list; return the end of the others."""
+    end = at
+    for place in range(at, at + most):
+        known = memory[place]
+        if known == position.BOARD:
+            break
+        if carrier & ~known:
+            memory[end] = known
+            end += 1
+    if end < at + most:
+        memory[end] = position.BOARD
+    return end
 
 
 @compiled
-def if_two(cells, none):
-    """Return at most two cells as they are; of more, no cell is needed for every way, so none."""
-    return cells if cells == two_of(cells) else none
+def insert(position, at, most, carrier, memory):
+    """Insert a carrier into a list in place of larger ones; return whether there was room."""
+    end = remove(position, at, most, carrier, memory)
+    if end == at + most:
+        end = at
+        for place in range(at + 1, at + most):
+            if popcount(memory[place]) > popcount(memory[end]):
+                end = place
+        if popcount(carrier) >= popcount(memory[end]):
+            return False
+    elif end + 1 < at + most:
+        memory[end + 1] = position.BOARD
+    memory[end] = carrier
+    return True
+
+
+@compiled
+def push(position, one, other, carrier, full, memory):
+    """Put a connection at the end of the queue, if there is room."""
+    at = np.int64(word(memory[TAIL], 0))
+    if at < LISTS:
+        memory[at] = wide(position, Bits(min(one, other) << 10 | max(one, other) << 1 | full))
+        memory[at + 1] = carrier
+        memory[TAIL] = wide(position, Bits(at + 2))
+
+
+@compiled
+def read_pair(packed):
+    """Return the two places of a connection in the queue, and whether it is a full one."""
+    number = np.int64(word(packed, 0))
+    return number >> 10, number >> 1 & 511, number & 1
