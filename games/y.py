@@ -120,25 +120,6 @@ def joins_sides(position, stones):
 
 
 @compiled
-def over_bridge(position, cells, stones):
-    """Return a chain of *stones* next to two or more of some cells, and two of these, if any."""
-    others = neighbours(position, cells) & stones
-    while others:
-        group = chain(position, lowest(others), stones)
-        others &= ~group
-        bridge = neighbours(position, group) & cells
-        if without_lowest(bridge):
-            return group, two_of(bridge)
-    return position.NONE, position.NONE
-
-
-@compiled
-def two_of(cells):
-    """Return two of some cells."""
-    return lowest(cells) | lowest(without_lowest(cells))
-
-
-@compiled
 def outcome(position):
     stones = board(position, 1)
     if stones & position.LEFT and stones & position.RIGHT and stones & position.BOTTOM:
@@ -200,6 +181,25 @@ def bridged(position, own, empty):
             added, bridge = over_bridge(position, near, own & ~group)
             free &= ~bridge
     return False
+
+
+@compiled
+def over_bridge(position, cells, stones):
+    """Return a chain of *stones* next to two or more of some cells, and two of these, if any."""
+    others = neighbours(position, cells) & stones
+    while others:
+        group = chain(position, lowest(others), stones)
+        others &= ~group
+        bridge = neighbours(position, group) & cells
+        if without_lowest(bridge):
+            return group, two_of(bridge)
+    return position.NONE, position.NONE
+
+
+@compiled
+def two_of(cells):
+    """Return two of some cells."""
+    return lowest(cells) | lowest(without_lowest(cells))
 
 
 @compiled

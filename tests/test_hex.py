@@ -10,7 +10,7 @@ from data import FOLDER, rows
 from hypothesis import given
 from positions import moves_by, reached, texts_of
 
-from cutnode import Table, legal_moves, load_game, solve
+from cutnode import Table, alphabeta, legal_moves, load_game, solve
 from cutnode.compiler.jit import jit_enabled
 from cutnode.contract.boards import remade
 from cutnode.contract.verbs import (
@@ -169,6 +169,16 @@ def test_openings_of_small_boards_in_plain_python(variant):
         assert lower <= (-1 if text[move] == "W" else 1) <= upper
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+def test_openings_of_7x7():
+    """The openings that are proven with a few hundred nodes."""
+    empty, text = start("7"), "".join(OPENINGS["7"])
+    for move in (parse_move(empty, cell) for cell in ("d1", "f1", "f2", "e3", "d4")):
+        result = solve(play(empty, move), engine="pn", weak=True, nodes=5000)
+        assert result.value == (-1 if text[move] == "W" else 1)
+
+
 QUICK_PUZZLES = [fact for fact in PUZZLES if int(fact[0]) == 5]
 
 
@@ -314,6 +324,23 @@ def test_a_bridge_is_a_connection():
     assert bounds(parse_position("x../.../... o", "3"), -1, 1) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("...../...../.x.../...../..... o", -1),
+        ("...../...../..x../...../..... o", -1),
+        ("...../.x.../...../...../..x.. o", -1),
+        ("....../..x.../....../....../....../...... x", 1),
+        ("......./......./......./...x.../......./......./....... x", 1),
+    ],
+)
+def test_stones_that_connect_the_edges_alone(text, value):
+    """Each has several connections with an edge, and none of them is safe by itself."""
+    position = parse_position(text, str(text.count("/") + 1))
+    for same in (position, exchanged(position)):
+        assert bounds(same, -1, 1) == (value, value)
+
+
 def test_must_play():
     """Where x threatens to connect, o has to play in the intersection of the carriers."""
     position = parse_position("....x/..o../..x../xo.../..... o", "5")
@@ -354,6 +381,30 @@ def test_random_positions_of_4x4():
             good = [play(position, move) for move in moves_by(candidates, position)]
             wins = [first_wins(child) != position.second_moves for child in good]
             assert any(wins) == (first_wins(position) != position.second_moves)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not jit_enabled(), reason="many nodes")
+@pytest.mark.parametrize("variant", ["5", "6", "4x6"])
+def test_claims_of_random_positions(variant):
+    """Bounds and candidates compared with plain alpha-beta on the rest of a board."""
+    dice, empty = Random(variant), start(variant)
+
+    def value(position):
+        return alphabeta(position).value
+
+    for _ in range(60):
+        position = empty
+        while position is empty or outcome(position)[0]:
+            stones = dice.sample(range(empty.AREA), empty.AREA - 10)
+            sides = [sum(1 << cell for cell in stones[side::2]) for side in (0, 1)]
+            position = placed(empty, *sides, dice.random() < 0.5)
+        expected = value(position)
+        lower, upper = bounds(position, -1, 1)
+        assert lower <= expected <= upper
+        if lower < upper:
+            good = [play(position, move) for move in moves_by(candidates, position)]
+            assert (expected == 1) == any(value(child) == -1 for child in good)
 
 
 # Notation

@@ -147,7 +147,10 @@ def bounds(position, alpha, beta):
 
 @compiled
 def threats(position, first, second, of_first):
-    """Return what all threats of a player to connect have in common (see ``common_carrier``)."""
+    """Return what all threats of a player to connect have in common (see ``common_carrier``).
+
+    A single threat of the player to move wins, so for him no others are looked for.
+    """
     empty = position.BOARD & ~(first | second)
     own = first if of_first else second
     start = position.TOP_ROW if of_first else position.LEFT_COLUMN

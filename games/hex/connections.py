@@ -19,8 +19,8 @@ The semi-connections from one edge to the other are threats to win.  A player lo
 move inside the carriers of all threats of the other: their intersection is where he *must play*
 (R. Hayward et al., "Solving 7x7 Hex with domination, fill-in, and virtual connections", 2005).
 
-Places have numbers: the edges are 0 and 1, chains come next, and from ``CHAINS`` on the cells.
-Lists of carriers end before their last place with the whole board.
+The places have numbers: the edges are 0 and 1, then come the chains, and from ``CHAINS`` on the
+cells.  Each pair has two lists of carriers, and the whole board ends a list that is not full.
 """
 
 from __future__ import annotations
@@ -63,11 +63,10 @@ def common_carrier(position, stones, empty, start, goal, one_threat):
     memory = scratch(position)
     memory[COMMON] = position.BOARD
     memory[TAIL] = wide(position, Bits(QUEUE))
-    number = 0
-    rest = stones
+    rest, number = stones, 0
     while number < 2 or (rest and number < CHAINS):
         edge = start if number == 0 else goal if number == 1 else position.NONE
-        group = chain(position, (edge & stones) if number < 2 else lowest(rest), stones)
+        group = chain(position, edge & stones if number < 2 else lowest(rest), stones)
         if number == 0 and group & goal:
             return position.NONE
         rest &= ~group
@@ -190,34 +189,38 @@ def semi_connect(position, one, other, carrier, memory):
         return
     if one + other == 1:
         memory[COMMON] &= carrier
-    semi = at + FULL
-    for i in range(semi, semi + SEMI):
-        first = memory[i]
-        if first == position.BOARD:
-            break
-        common = carrier & first
-        if not common:
-            connect(position, one, other, carrier | first, memory)
-            continue
-        for j in range(i + 1, semi + SEMI):
-            second = memory[j]
-            if second == position.BOARD:
-                break
-            left = common & second
-            if not left:
-                connect(position, one, other, carrier | first | second, memory)
-            elif left != common:
-                for k in range(j + 1, semi + SEMI):
-                    third = memory[k]
-                    if third == position.BOARD:
-                        break
-                    if not left & third:
-                        whole = carrier | first | second | third
-                        connect(position, one, other, whole, memory)
+    combine(position, one, other, carrier, memory)
     if contains(position, at, FULL, carrier, memory):
         return
-    if insert(position, semi, SEMI, carrier, memory) and max(one, other) < CHAINS:
+    if insert(position, at + FULL, SEMI, carrier, memory) and max(one, other) < CHAINS:
         push(position, one, other, carrier, False, memory)
+
+
+@compiled
+def combine(position, one, other, carrier, memory):
+    """Connect two places by two to four semi-connections, this one among them, if any can."""
+    start = list_of(position, one, other) + FULL
+    end = start
+    while end < start + SEMI and memory[end] != position.BOARD:
+        end += 1
+    # Connections that are found may remove carriers from the list: those moved or left are true.
+    for i in range(start, end):
+        first = memory[i]
+        both = carrier & first
+        if not both:
+            connect(position, one, other, carrier | first, memory)
+            continue
+        for j in range(i + 1, end):
+            second = memory[j]
+            common = both & second
+            if not common:
+                connect(position, one, other, carrier | first | second, memory)
+            elif common != both:
+                for k in range(j + 1, end):
+                    third = memory[k]
+                    if not common & third:
+                        whole = carrier | first | second | third
+                        connect(position, one, other, whole, memory)
 
 
 @compiled
