@@ -393,7 +393,7 @@ def test_claims_of_random_positions(variant):
     def value(position):
         return alphabeta(position).value
 
-    for _ in range(60):
+    for _ in range(400):
         position = empty
         while position is empty or outcome(position)[0]:
             stones = dice.sample(range(empty.AREA), empty.AREA - 10)
