@@ -223,6 +223,9 @@ REWORDED = {
     "dd7e0742b7c01198d8785791aaa6fe49": "7e5a98508f12da7e2bd93a77a9de42df",  # hex
     "05a4220560f1a6496f5c0481f15b192a": "665ed41a9bbf208340a3caea82c783b3",  # hex
     "0d247c79c4b89c6b916a529265d4b5ba": "627d32c4cff42c4b5e4bb4203e1c1843",  # hex
+    "3e64e16bd290d8d5eadc19b07c2c0376": "752b28407ee904cb10dea650cff45339",  # hex
+    "0d74a1ec85cc5766f903f7f266c6b8a6": "378addb5fb25072936ebbf2cc97f0aa4",  # hex
+    "4e802afcf00ef209cdca0102d64e6b4b": "b3e576e29972797d4b412257fc0c6a2b",  # hex
     "8b3b683bc253cab28ba0644e5ed20377": "7e34a92bd793ab68edff22cbd1256dcc",  # kalah
     "74f23d88d019382a66b69ac95f9d30e9": "ad9e38c95676f7293f77b904eb43b35d",  # kalah
     "ed458b9e7028c3b14cf7ea2520ead8fd": "017f68d249d3a9d9ea148a59302d27ca",  # kalah
@@ -286,12 +289,12 @@ REWORDED = {
     "3a28f1206fdefd3c27f62911fc81935c": "ed57ffbc258dfc0f5301709934fa6ca4",  # ur
     "e665e1783d1f8c47a37f8a0039e1299d": "44a50d6feb18e9833e7b95b3e49440d4",  # y
     "96a4fdd39feda42a8091a769d6565fb6": "2e3f49aa80465214940cc286a9761521",  # y
-    "e399f07f2a9054b8de2cbeb8272a3d4a": "b93acf8f4513ecbe9dfae907d8879c46",  # y
-    "ccd60a9f293041a0a0f353906829b08f": "1bdad577b28b64f45a36775deeb516bf",  # y
-    "3b9d7a98bacb4244802e044d45970590": "2738cbc2d203b5dd969ef1d190f77135",  # y
-    "0cb0970a2492c1effe6249ca3bcde4f8": "139b12d0bff4ee848b797c40676e3e41",  # y
-    "a15c0c3a4508bfc5be81e62708a63989": "dd9f861ce3a26ae478cd7542b7736e46",  # y
-    "86282d991b33645a3481dd8e47a9a9ef": "6f82d37c393285e6483f2fcccec65cd5",  # y
+    "8dece839804d6b2e9b29330bb73e5cd2": "b93acf8f4513ecbe9dfae907d8879c46",  # y
+    "5bc224b88d68abe217781c72eceaf682": "dd9f861ce3a26ae478cd7542b7736e46",  # y
+    "aedc368e78a3dec1ae3f659271399632": "1bdad577b28b64f45a36775deeb516bf",  # y
+    "3b9c58e2e678bb5fbbebb186ead6cf2e": "2738cbc2d203b5dd969ef1d190f77135",  # y
+    "0ae6d386e16a0f7edcba0c8958afb207": "6f82d37c393285e6483f2fcccec65cd5",  # y
+    "4cd6e99c3dbbb739258d685a8ebffa61": "139b12d0bff4ee848b797c40676e3e41",  # y
 }
 """The digests that saved files have, by the present ones, of games whose sources say the same in
 other words: messages reworded, functions renamed, rules shared with other games
