@@ -284,7 +284,11 @@ def test_threads_come_back_for_a_larger_table(monkeypatch):
     ("game", "text"),
     [
         ("connect4", "257771314744"),
-        ("othello", "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X"),
+        pytest.param(
+            "othello",
+            "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X",
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["connect4", "othello"],
 )
