@@ -52,7 +52,7 @@ from cutnode.contract.stones import plies_left as plies_left
 from cutnode.contract.stones import random_move as random_move
 from cutnode.contract.variants import board_size, variants
 from cutnode.games.hex.cells import chain, neighbours, twice_beside
-from cutnode.games.hex.connections import common_carrier, memory_needed
+from cutnode.games.hex.connections import common_carrier, constants
 from cutnode.games.hex.filling import fill, filled
 
 DECISIVE = True
@@ -309,7 +309,7 @@ def rhombus(width: int, height: int) -> dict[str, Any]:
         "WIDTH": width,
         "HEIGHT": height,
         "AREA": area,
-        "SCRATCH": memory_needed(area),
+        **constants(area),
         "ROW": Bits(width),
         "NONE": constant(0, words),
         "BOARD": cells(lambda row, column: True),
