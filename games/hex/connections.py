@@ -114,11 +114,11 @@ def join_at_cell(position, group, place, carrier, number, empty, memory):
     cell = single(position, place - CHAINS)
     played = carrier | cell
     free = empty & ~played
-    beside = neighbours(position, cell) & free
-    targets = beside | (twice_beside(position, beside) & free)
+    near = neighbours(position, cell) & free
+    targets = near | (twice_beside(position, near) & free)
     while targets:
         target = lowest(targets)
-        over = position.NONE if target & beside else neighbours(position, target) & beside
+        over = position.NONE if target & near else neighbours(position, target) & near
         semi_connect(position, group, CHAINS + lowest_index(targets), played | over, memory)
         targets = without_lowest(targets)
     for other in range(number):
@@ -196,10 +196,8 @@ def semi_connect(position, one, other, carrier, memory):
     combine(position, one, other, carrier, memory)
     if contains(position, at, position.FULL, carrier, memory):
         return
-    if (
-        insert(position, at + position.FULL, position.SEMI, carrier, memory)
-        and max(one, other) < CHAINS
-    ):
+    kept = insert(position, at + position.FULL, position.SEMI, carrier, memory)
+    if kept and max(one, other) < CHAINS:
         push(position, one, other, carrier, False, memory)
 
 
