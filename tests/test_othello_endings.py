@@ -13,6 +13,7 @@ from positions import final_value
 from cutnode import (
     Searcher,
     Table,
+    alphabeta,
     analyse,
     legal_moves,
     load_game,
@@ -136,15 +137,6 @@ def test_more_squares_are_left_to_the_search():
     assert not endgame(ended(LAST + 1, 1), -64, 64)[0]
 
 
-@pytest.mark.slow
-@needs_compiling
-def test_values_found_by_the_last_squares_are_stored():
-    position, table = ended(LAST + 1, 1), Table(1)
-    first, second = solve(position, table=table), solve(position, table=table)
-    assert first.nodes > 10 * second.nodes
-    assert first.value == second.value
-
-
 # Stable discs
 
 
@@ -172,9 +164,9 @@ def test_a_corner_and_its_edge_are_stable():
 
 
 def test_bounds_hold():
+    plain = type(load_game("othello", plain=True).start())
     for position in endings((LAST + 1,), 4):
-        children = [play(position, move) for move in legal_moves(position)]
-        value = max(-endgame(child, -64, 64)[1] for child in children)
+        value = alphabeta(plain(*position)).value
         for alpha in (-20, 0, 20, 40):
             lower, upper = bounds(position, alpha, alpha + 1)
             assert lower <= value <= upper
@@ -201,10 +193,10 @@ def test_scouting_is_counted_and_limited():
     result = solve(position, nodes=1_000)
     assert result.value is None and result.reason == "node limit"
     assert result.lower <= 38 <= result.upper
-    assert 1_000 <= result.nodes < 1_500  # the last one may be followed by an endgame search
+    assert 1_000 <= result.nodes < 1_100  # the last one may have been followed by an endgame search
     other = SUITE[41][0]
     batch = solve_many([position, other], nodes=100_000, cold=True)
-    assert all(result.nodes < 110_000 for result in batch)
+    assert all(result.nodes < 101_000 for result in batch)
     assert batch[1].nodes == solve_many([other], nodes=100_000, cold=True)[0].nodes
 
 

@@ -330,8 +330,7 @@ def search_node(
             if value > best:
                 best, best_move = value, move
                 if best >= beta:
-                    count = 0
-                    break
+                    return best
                 floor = max(floor, best)
             continue
         _, reached_key = settled(reached)
@@ -347,8 +346,7 @@ def search_node(
         pack(search.children, (top + count) * stride, reached)
         search.children[(top + count) * stride + stride - 1] = reached_word
         count += 1
-    # Store the result if endings took nodes; other bounds are found again at once.
-    if count == 0 and search.nodes == before:
+    if count == 0:
         return best
 
     # Step 5. Enhanced transposition cutoffs: look the children up before searching any.
