@@ -25,10 +25,8 @@ cells.  Each pair has two lists of carriers, and the whole board ends a list tha
 
 from __future__ import annotations
 
-import numpy as np
-
 from cutnode import Bits, compiled, lowest, lowest_index, popcount, without_lowest
-from cutnode.contract.boards import scratch, single, wide, word
+from cutnode.contract.boards import narrow, scratch, single, wide
 from cutnode.games.hex.cells import chain, neighbours, twice_beside
 
 __all__ = ["common_carrier", "constants"]
@@ -85,7 +83,7 @@ def common_carrier(position, stones, empty, start, goal, one_threat):
         number += 1
 
     at = QUEUE
-    while at < np.int64(word(memory[TAIL], 0)):
+    while at < narrow(memory[TAIL]):
         one, other, full = read_pair(memory[at])
         carrier = memory[at + 1]
         at += 2
@@ -276,7 +274,7 @@ def insert(position, at, most, carrier, memory):
 @compiled
 def push(position, one, other, carrier, full, memory):
     """Put a connection at the end of the queue, if there is room."""
-    at = np.int64(word(memory[TAIL], 0))
+    at = narrow(memory[TAIL])
     if at < LISTS:
         memory[at] = wide(position, Bits(min(one, other) << 10 | max(one, other) << 1 | full))
         memory[at + 1] = carrier
@@ -286,5 +284,5 @@ def push(position, one, other, carrier, full, memory):
 @compiled
 def read_pair(packed):
     """Return the two places of a connection in the queue, and whether it is a full one."""
-    number = np.int64(word(packed, 0))
+    number = narrow(packed)
     return number >> 10, number >> 1 & 511, number & 1

@@ -28,6 +28,7 @@ from __future__ import annotations
 import operator
 from typing import Any, NamedTuple
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -222,6 +223,11 @@ usable_in_compiled_code(random_cells)
 def wide(position: Any, low: int) -> int:
     """Return the board with this lowest word and no other bits."""
     return low
+
+
+def narrow(cells: int) -> int:
+    """Return the number of which :func:`wide` made a board, as an ``int`` also if compiled."""
+    return int(cells)
 
 
 def scratch(position: Any) -> Any:
@@ -488,6 +494,13 @@ def _compiled_single(position: Any, index: Any) -> Any:
 @in_compiled_code(wide)
 def _compiled_wide(position: Any, low: Any) -> Any:
     return lambda position, low: _wide(position, Bits(low))
+
+
+@in_compiled_code(narrow)
+def _compiled_narrow(cells: Any) -> Any:
+    if isinstance(cells, _BoardType):
+        return lambda cells: np.int64(_word(cells, Bits(0)))
+    return lambda cells: np.int64(cells)
 
 
 @in_compiled_code(scratch)
