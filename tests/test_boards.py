@@ -14,11 +14,13 @@ from cutnode.contract.boards import (
     board,
     constant,
     fields,
+    narrow,
     random_cells,
     remade,
     reversed_bits,
     scratch,
     single,
+    wide,
     word,
 )
 from cutnode.contract.positions import position_type
@@ -44,7 +46,7 @@ def everything(position, index, count):
     memory[2] = mine ^ shifted
     memory[index % 2] = free
     memory[1 - index % 2] = lowest(theirs)
-    total = popcount(free) + 1000 * lowest_index(mine)
+    total = narrow(wide(position, popcount(free))) + 1000 * lowest_index(mine)
     if mine:
         total += 10**6
     if mine == theirs or mine < theirs:
