@@ -258,7 +258,7 @@ domineering_outcome = toys_domineering.outcome
         ("plies_left", "plies were played", {"plies_left": lambda p: 5}),
         ("bounds", "but the value is", {"bounds": lambda p, alpha, beta: (0, 0)}),
         ("bounds", "the game is over", {"bounds": lambda p, alpha, beta: (-1, 1)}),
-        ("endgame", "is 1, but", {"endgame": lambda p, alpha, beta: (True, 1, 1)}),
+        ("endgame", "is 1, but", {"endgame": lambda p, alpha, beta, nodes: (True, 1, 1)}),
         ("candidates", "not legal", {"candidates": first_cell}),
         ("forced", "not the only one", {"forced": lambda p: 0}),
         ("random_move", "but not legal", {"random_move": lambda p, word: 9}),

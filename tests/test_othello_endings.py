@@ -27,7 +27,7 @@ from cutnode.contract.verbs import INFINITE, bounds, candidates, endgame, outcom
 from cutnode.games.othello import move_text, parse_position, start
 from cutnode.games.othello.discs import empties, flipped
 from cutnode.games.othello.endings import LAST, stable, turned_last
-from cutnode.runtime.running import Limits
+from cutnode.runtime.running import UNLIMITED, Limits
 from cutnode.search.solving import presearch
 
 pytestmark = pytest.mark.once
@@ -105,16 +105,16 @@ def test_who_wins():
 @pytest.mark.parametrize("variant", ["8x8", "6x6", "4x4"])
 def test_last_squares(variant):
     for position in endings(range(1, LAST + 1), 6, variant):
-        solved, value, nodes = endgame(position, -INFINITE, INFINITE)
+        solved, value, nodes = endgame(position, -INFINITE, INFINITE, UNLIMITED)
         assert solved and nodes > 0
         assert value == final_value(position)
 
 
 def test_last_squares_within_windows():
     for position in endings((3, 5, LAST), 8):
-        _, value, _ = endgame(position, -64, 64)
+        _, value, _ = endgame(position, -64, 64, UNLIMITED)
         for alpha in range(-64, 64, 7):
-            _, found, _ = endgame(position, alpha, alpha + 1)
+            _, found, _ = endgame(position, alpha, alpha + 1, UNLIMITED)
             assert found >= value if value <= alpha else alpha < found <= value
 
 
@@ -134,7 +134,43 @@ def test_moves_are_candidates_just_above_the_last_squares():
 
 
 def test_more_squares_are_left_to_the_search():
-    assert not endgame(ended(LAST + 1, 1), -64, 64)[0]
+    assert not endgame(ended(LAST + 1, 1), -64, 64, UNLIMITED)[0]
+
+
+@pytest.mark.parametrize("variant", ["8x8", "6x6"])
+def test_last_squares_stop_at_a_node_limit(variant):
+    for position in endings(range(5, LAST + 1), 3, variant):
+        whole, value, nodes = endgame(position, -64, 64, UNLIMITED)
+        assert whole
+        for limit in (nodes, nodes + 1):
+            assert endgame(position, -64, 64, limit) == (True, value, nodes)
+        for limit in {0, 1, 10, 100, nodes // 2, nodes - 1} & set(range(nodes)):
+            solved, _, taken = endgame(position, -64, 64, limit)
+            assert not solved
+            assert taken <= limit + 50
+
+
+@pytest.mark.slow
+@needs_compiling
+def test_proofs_stop_at_the_node_limit_within_the_last_squares():
+    table = Table(1)
+    for position in endings(range(LAST - 1, LAST + 4), 3):
+        value = solve(position, table=table).value
+        for limit in range(1, 2_000, 37):
+            table.forget()
+            result = solve(position, nodes=limit, table=table)
+            assert result.nodes <= limit + 50
+            assert result.lower <= value <= result.upper
+            assert result.value in (None, value)
+
+
+@pytest.mark.slow
+@needs_compiling
+def test_values_found_by_the_last_squares_are_stored():
+    position, table = ended(LAST + 1, 1), Table(1)
+    first, second = solve(position, table=table), solve(position, table=table)
+    assert first.nodes > 10 * second.nodes
+    assert first.value == second.value
 
 
 # Stable discs
@@ -165,7 +201,7 @@ def test_a_corner_and_its_edge_are_stable():
 
 def test_bounds_hold():
     plain = type(load_game("othello", plain=True).start())
-    for position in endings((LAST + 1,), 4):
+    for position in endings((4, 6), 8) + endings((LAST + 1,), 4):
         value = alphabeta(plain(*position)).value
         for alpha in (-20, 0, 20, 40):
             lower, upper = bounds(position, alpha, alpha + 1)

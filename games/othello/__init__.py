@@ -41,11 +41,9 @@ from cutnode.games.othello.endings import bounds, candidates, endgame, forced, o
 from cutnode.games.othello.midgame import deviation  # noqa: F401
 from cutnode.games.othello.patterns import pattern_value
 
-PROFILE = {"solver.table_plies": 16, "solver.enhanced_plies": 20, "order.depth": 3}
-"""The solver stores positions from 8 empty squares on, as ``endgame`` leaves no fewer, and looks
-children up from 10 (a pass is a ply).  With 10 and 10: 9 % more nodes and 3 % more time in 20
-random positions of 19 to 23 empty squares; with 8 and 9, 11, 12 or 13: the same time.  The move
-order evaluates every child, as at a leaf."""
+PROFILE = {"solver.table_plies": 20, "solver.enhanced_plies": 22, "order.depth": 3}
+"""The solver stores positions from 10 empty squares on, as ``endgame`` leaves no fewer, and looks
+children up from 11 (a pass is a ply).  The move order evaluates every child, as at a leaf."""
 
 UNIT = 6
 """In discs.  Of 60 positions, searched 8 plies deep with :func:`evaluate_mobility`, it loses 0.17

@@ -40,6 +40,7 @@ from cutnode.contract.verbs import (
 from cutnode.kernels.learned import MOST_STONES
 from cutnode.kernels.optionality import FEATURES
 from cutnode.kernels.scores import is_decisive
+from cutnode.runtime.running import UNLIMITED
 
 VALUES = Properties()
 
@@ -158,7 +159,7 @@ def _undecided(position: Any, alpha: int, beta: int) -> bool:
 
 def _open(position: Any, alpha: int, beta: int) -> bool:
     """Return whether neither bounds nor ``endgame`` decide a window, so that a search must."""
-    return _undecided(position, alpha, beta) and not endgame(position, alpha, beta)[0]
+    return _undecided(position, alpha, beta) and not endgame(position, alpha, beta, UNLIMITED)[0]
 
 
 @VALUES.about("endgame", Sample.endings)
@@ -167,7 +168,7 @@ def endgame_values_hold(position: Any, sample: Sample) -> Iterator[str]:
     for alpha, beta in _windows(value):
         if sample.path_dependent or not _undecided(position, alpha, beta):
             continue
-        solved, found, _ = endgame(position, alpha, beta)
+        solved, found, _ = endgame(position, alpha, beta, UNLIMITED)
         fits = value <= found if found <= alpha else value >= found if found >= beta else False
         if solved and not fits and found != value:
             yield f"for window {alpha}..{beta} is {found}, but the value is {value}"

@@ -298,16 +298,18 @@ def bounds(position: Any, alpha: int, beta: int) -> tuple[int, int]:
 
 
 @verb
-def endgame(position: Any, alpha: int, beta: int) -> tuple[bool, int, int]:
+def endgame(position: Any, alpha: int, beta: int, nodes: int) -> tuple[bool, int, int]:
     """Return whether the game solves a position itself, its value, and the nodes that took.
 
     Called when :func:`bounds` left the value open; for code that solves the last few moves of this
     game faster than the solver, and for endgame tables.  The value must be exact within
-    ``alpha < beta``, and a bound outside it (fail-soft).  Default: it does not.
+    ``alpha < beta``, and a bound outside it (fail-soft).  A search may visit *nodes* more (0 or
+    more) before its node limit: code that could take many stops there, and returns ``False`` and
+    the nodes it took.  Default: the game does not solve it.
 
     Example::
 
-        def endgame(position, alpha, beta):
+        def endgame(position, alpha, beta, nodes):
             return position.left < 4, 1, 1
     """
     return False, 0, 0

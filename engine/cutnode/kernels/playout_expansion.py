@@ -134,7 +134,8 @@ def tighten_by_game(position, node, memory, nodes, arms):
     """Tighten a node's bounds by ``bounds`` and ``endgame``; return whether they change."""
     lower, upper = bounds(position, -INFINITE, INFINITE)
     if not is_settled(position, lower, upper):
-        solved, value, visited = endgame(position, -INFINITE, INFINITE)
+        room = max(memory.node_limit - memory.nodes, 0)
+        solved, value, visited = endgame(position, -INFINITE, INFINITE, room)
         memory.nodes += visited
         if solved:
             lower, upper = value, value

@@ -171,7 +171,8 @@ def resolve(position, alpha, beta, search):
         decided, value = entry_cutoff(lower, upper, alpha, beta)
         if decided:
             return position, same, True, value
-        solved, value, nodes = endgame(position, alpha, beta)
+        room = max(search.node_limit - search.nodes, 0)
+        solved, value, nodes = endgame(position, alpha, beta, room)
         search.nodes += nodes
         if solved:
             return position, same, True, value
@@ -330,7 +331,8 @@ def search_node(
             if value > best:
                 best, best_move = value, move
                 if best >= beta:
-                    return best
+                    count = 0
+                    break
                 floor = max(floor, best)
             continue
         _, reached_key = settled(reached)
@@ -346,7 +348,8 @@ def search_node(
         pack(search.children, (top + count) * stride, reached)
         search.children[(top + count) * stride + stride - 1] = reached_word
         count += 1
-    if count == 0:
+    # Store the result if endings took nodes; other bounds are found again at once.
+    if count == 0 and search.nodes == before:
         return best
 
     # Step 5. Enhanced transposition cutoffs: look the children up before searching any.

@@ -72,6 +72,7 @@ def work_dtype(cls: Any) -> np.dtype[Any]:
     fields: list[Any] = [
         ("stop", np.int64),
         ("nodes", np.int64),
+        ("node_limit", np.int64),
         ("violation", np.uint64, (words_each(cls),)),  # a position that breaks the contract
         ("moves", np.int64, (game_constant(cls, "MAX_MOVES", 256) + MOVES_ROOM,)),
     ]

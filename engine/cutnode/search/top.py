@@ -32,6 +32,7 @@ from cutnode.contract.verbs import INFINITE, NO_MOVE, bounds, canonical, forced
 from cutnode.kernels.expansion import solver_words
 from cutnode.kernels.solver import resolve
 from cutnode.kernels.splitting import CHILD, NODE, expand, work_dtype
+from cutnode.runtime.running import UNLIMITED
 
 BLOCK_CHILDREN = 1 << 17
 """The approximate most children that are expanded at a time."""
@@ -53,9 +54,10 @@ class Top:
         """The nodes of each ply."""
         self._run = expand.specialise(self.cls)
         self._memory = Memory(cls, work_dtype(cls))
+        self._memory["node_limit"] = UNLIMITED
         limit = most_value(position)
         reached, same, decided, value = resolve(
-            position, -INFINITE, INFINITE, SimpleNamespace(nodes=0)
+            position, -INFINITE, INFINITE, SimpleNamespace(nodes=0, node_limit=UNLIMITED)
         )
         lower, upper = (value, value) if decided else bounds(reached, -INFINITE, INFINITE)
         side = 1 if same else -1
