@@ -120,6 +120,16 @@ def test_threads_search_together():
             assert engine.search(EMPTY, nodes=50_000).nodes <= 50_000
 
 
+@pytest.mark.parametrize(("name", "depth"), [("chess", 6), ("breakthrough:5x5", 10)])
+def test_threads_share_an_exact_search(name, depth):
+    game = load_game(name)
+    with Engine(game, table=4, exact=True) as alone:
+        wanted = alone.search(game.start(), depth=depth).value
+    for threads in (2, 4):
+        with Engine(game, table=4, threads=threads, exact=True) as engine:
+            assert engine.search(game.start(), depth=depth).value == wanted
+
+
 @pytest.mark.slow
 def test_threads_and_a_small_table():
     """Threads that wait in the middle of it constantly replace entries."""

@@ -8,6 +8,9 @@ import pytest
 from cutnode.kernels.ordering import (
     FIRST,
     bring_best,
+    defer,
+    deferred_place,
+    is_deferred,
     rank,
     ranked_again,
     ranked_move,
@@ -32,6 +35,17 @@ def test_ranked_words(score, move, again, number):
     )
     assert rank(score - 1, 65534, True, 0) < ranked
     assert number == 65535 or rank(score, 65534, True, number + 1) < ranked
+
+
+def test_deferred_words():
+    least = rank(-(1 << 28), 65534, False, 65535)
+    words = [defer(rank(score, 9, True, 3), place) for score, place in ((8, 0), (9, 1), (7, 65535))]
+    assert [deferred_place(word) for word in words] == [0, 1, 65535]
+    assert not is_deferred(least) and all(map(is_deferred, words))
+    assert least > words[0] > words[1] > words[2] >= 0
+    assert {(ranked_move(word), ranked_again(word), ranked_number(word)) for word in words} == {
+        (9, True, 3)
+    }
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 30])

@@ -10,6 +10,9 @@ out; a line of play is longer than ``MAX_PLIES``; probabilities do not sum to 1;
 ``VALUE_LIMIT``; there are more moves than ``MAX_MOVES``, or none; the tree is full; playouts ran
 out."""
 
+DECIDED = 10
+"""Another thread has decided a node of the line: the search resumes above it."""
+
 DEPTH_IN = ("turns", "actions")
 """The units of depth, which differ if a player can move again: see ``contract.free_move``."""
 

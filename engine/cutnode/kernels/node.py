@@ -151,6 +151,9 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
         ("frontier", np.int64),  # the depth of the frontier; 0: none
         ("estimates", np.int64),
         ("repetitions", np.int64),
+        ("looked", np.int64),  # ``nodes`` at the last look at the results of other threads
+        ("decided_ply", np.int64),  # ply of a node that another thread has decided
+        ("decided_data", np.uint64),  # and its entry
         ("probcut_level", np.int64),  # number of nested ProbCut searches
         ("null_move_ply", np.int64),  # no null move before this ply, while one is verified; or 0
         ("root_excluded", np.int64),  # number of root moves that are not searched (multi-PV)
@@ -170,6 +173,10 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
         *((name, np.int64) for name in LATE_COUNTS),
         ("late_tested", np.int64, (plies + 2,)),  # whether a node of the line tests its late moves
         ("quiet_last", np.int64),  # the last ply of the current quiescence search
+        ("line_words", np.uint64, (plies + 1,)),  # nodes that other threads may decide; or 0
+        ("line_depths", np.int64, (plies + 1,)),
+        ("line_alphas", np.int64, (plies + 1,)),
+        ("line_betas", np.int64, (plies + 1,)),
         ("static_eval", np.int64, (plies + 1,)),
         ("cut_node", np.int64, (plies + 2,)),  # whether it is an expected cut-node
         ("path", np.uint64, (MOST_BEFORE + plies + 1,)),

@@ -63,14 +63,22 @@ def with_score(ranked, score):
 
 
 @compiled
-def defer(ranked):
-    """Return the word of the same move behind all others, to search it last (ABDADA)."""
-    return ranked & ((1 << 33) - 1)
+def defer(ranked, place):
+    """Return the word of the same move behind all others, to search it last (ABDADA).
+
+    It holds the move's *place* in the order instead of its score.
+    """
+    return (ranked & ((1 << 33) - 1)) | ((0xFFFF - place) << 33)
 
 
 @compiled
 def is_deferred(ranked):
-    return ranked >> 33 == 0
+    return ranked >> 33 <= 0xFFFF
+
+
+@compiled
+def deferred_place(ranked):
+    return 0xFFFF - (ranked >> 33)
 
 
 @compiled

@@ -125,6 +125,15 @@ threads over one, by the clock, on m,n,k 5x5x4, Connect Four 7x5, Breakthrough 5
 MOST_DEPTH = 63
 """The greatest depth of a search: a table entry has no room for more."""
 
+SHARED_DEPTH = 4
+"""A thread of a shared search marks and defers the moves of nodes of at least this depth.  Two
+threads visit 1.25, 1.21 and 1.23 times the nodes of one with 3, 4 and 6, and 1.35 times with 8 and
+without looks at the results of other threads (geometric means of 80 positions of chess, depth 16;
+the errors are 0.04)."""
+
+DECIDED_LOOK = 60
+"""``LOOK_NODES`` of the depth-limited search."""
+
 MOST_MOVES = (MOST_DEPTH + 1) // 2
 """The most moves within which a search for a forced win can look."""
 

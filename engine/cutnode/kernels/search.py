@@ -85,7 +85,6 @@ from cutnode.kernels.node import (
 )
 from cutnode.kernels.ordering import (
     bring_best,
-    defer,
     is_deferred,
     pattern_of,
     ranked_again,
@@ -115,14 +114,20 @@ from cutnode.kernels.pruning import (
 from cutnode.kernels.quiescence import quiet_search
 from cutnode.kernels.reference import after_move, or_lost, repetition, score_by_rule
 from cutnode.kernels.scores import MOST_ESTIMATE, from_table, limited
+from cutnode.kernels.sharing import (
+    begin_move,
+    end_move,
+    look_around,
+    pick_move,
+    shares_moves,
+    stopped_score,
+)
 from cutnode.kernels.table import (
     Entry,
     begin,
     depth_of,
     entry_cutoff,
-    is_marked,
     lower_of,
-    mark,
     open_whole,
     prepare,
     probe,
@@ -400,35 +405,14 @@ def look_up_children(position, node, depth, end, excluded_move, search, table):
 
 
 @compiled
-def deferral_word(position, ranked, top, depth, search):
-    """Return the word under which threads mark the search of a child for each other."""
-    stride = width(position) + 1
-    at = (top + ranked_number(ranked)) * stride + stride - 1
-    return Bits(search.children[at]) ^ Bits(depth)
+def is_left_out(move, ranked, skips_rest, excluded_move, ply, search):
+    """Return whether a move is excluded, or belongs to the rest if a technique *skips_rest*.
 
-
-@compiled
-def mark_move(position, ranked, top, depth, shared, searches, search, table):
-    """Tell other threads, if any share the search, that this one starts or ends a move's search."""
-    if shared:
-        mark(table, deferral_word(position, ranked, top, depth, search), searches)
-
-
-@compiled
-def pick_move(position, at, end, top, depth, deferring, search, table):
-    """Bring the most promising move that is left to the front, and return its word.
-
-    With *deferring*, moves that another thread is searching right now wait until the rest are
-    done: by then, most of their scores are in the table (T. Kerrigan, "Simplified ABDADA").
+    Deferred moves do not belong to the rest: their places in the order were before it.
     """
-    ranked = bring_best(search.ranked, at, end)
-    if deferring:
-        while not is_deferred(ranked) and is_marked(
-            table, deferral_word(position, ranked, top, depth, search)
-        ):
-            search.ranked[at] = defer(ranked)
-            ranked = bring_best(search.ranked, at, end)
-    return ranked
+    if move == excluded_move or (skips_rest and not is_deferred(ranked)):
+        return True
+    return ply == 0 and is_excluded_at_root(search, move)
 
 
 @compiled
@@ -549,7 +533,7 @@ def search_node(
 
     # Step 2. Count the node, and check whether the line ends here.
     began = search.nodes
-    if begin_node(ply, search):
+    if begin_node(ply, search) or look_around(ply, search, table):
         return alpha
     over, value = end_of_line(position, ply, steps, search)
     if over:
@@ -574,6 +558,7 @@ def search_node(
         )
         if decided:
             return value
+    sharing = shares_moves(use_table, depth, search)
     use_table &= excluded_move == NO_MOVE
 
     # Step 5. Estimate the position, if a later step needs it.
@@ -610,8 +595,7 @@ def search_node(
         if cuts_by_pass(value, beta, search):
             return beta
 
-    # Step 8. ProbCut: if a search of about half the depth scores far outside the window, the full
-    # search will most likely fall on the same side.
+    # Step 8. ProbCut: a score far outside the window at half the depth predicts the full search.
     possible, bound, shallow = probcut_test(position, node, static_eval, try_probcut, search)
     if possible:
         search.probcut_tries += 1
@@ -643,8 +627,8 @@ def search_node(
     rank_by_outside(here, top, end, search)
 
     # Step 11. Enhanced transposition cutoffs: look the children up before searching any.
-    best, best_move, first, searched = -INFINITE, NO_MOVE, top, np.int64(0)
-    all_proven, best_proven = True, False
+    best, best_move, first, searched, deferred = -INFINITE, NO_MOVE, top, np.int64(0), np.int64(0)
+    all_proven, best_proven, skips_rest = True, False, False
     if enhanced:
         cutoff, best, first, all_proven = look_up_children(
             position, node, depth, end, excluded_move, search, table
@@ -655,7 +639,7 @@ def search_node(
     # Step 12. Tests: a technique wants shallow scores of the first moves.
     last = min(first + wanted.tests, end) if wanted.tests > 0 else first
     for at in range(first, last):
-        ranked = pick_move(position, at, end, top, depth, False, search, table)
+        ranked = bring_best(search.ranked, at, end)
         move = ranked_move(ranked)
         if move == excluded_move:
             continue
@@ -679,11 +663,10 @@ def search_node(
         search.estimates = estimates  # estimates in the test do not count
 
     # Step 13. Loop over the moves, the most promising first.
-    shared = search.shared != 0 and enhanced
     for at in range(first, end):
-        ranked = pick_move(position, at, end, top, depth, shared and searched > 0, search, table)
+        ranked, place, deferred = pick_move(here, at, end, sharing, searched, deferred, search)
         move = ranked_move(ranked)
-        if move == excluded_move or (ply == 0 and is_excluded_at_root(search, move)):
+        if is_left_out(move, ranked, skips_rest, excluded_move, ply, search):
             continue
         child, again = child_of(position, move, ranked, top, keep_children, search)
         child_steps, child_actions, free = after_move(position, move, child, steps, actions, search)
@@ -711,13 +694,14 @@ def search_node(
         # Prune nothing until a move has been searched that does not lose by force.
         may_skip = can_prune and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE)
         won = np.int64(gain(position, move))
-        this = ChildInfo(move, child, again, won, searched, at, first, alpha, may_skip)
+        this = ChildInfo(move, child, again, won, place, at, first, alpha, may_skip)
         decision = decision_on(here, this, single, search)
         if decision.action != SEARCH:
             search.estimates += not decision.sound
             all_proven &= decision.sound
             best = max(best, decision.bound)
-            if decision.action == SKIP_REST:
+            skips_rest |= decision.action == SKIP_REST
+            if skips_rest and deferred == 0:
                 search.late += end - at
                 break
             continue
@@ -730,7 +714,7 @@ def search_node(
         child_word = child_address(child, ranked, child_actions, here, new_depth, search, table)
         null_window = search.use_pvs != 0 and searched > 0
         low, high = alpha, alpha + 1 if null_window else beta
-        mark_move(position, ranked, top, depth, shared, True, search, table)
+        begin_move(here, move, sharing, use_table, search)
         while True:
             plies = new_depth - reduction
             search.cut_node[ply + 1] = np.int64(reduction > 0 or (null_window and not cut_node))
@@ -751,9 +735,9 @@ def search_node(
                 null_window, low, high = False, value - 1, beta
             else:
                 break
-        mark_move(position, ranked, top, depth, shared, False, search, table)
+        end_move(here, move, sharing, search)
         if search.stop != RUNNING:
-            return alpha
+            return stopped_score(here, alpha, estimates, search)
         searched += 1
         proven = search.estimates == before
         all_proven &= proven

@@ -72,7 +72,7 @@ class LimitedCalls:
         search.count_from_zero()
         search.reset_frontier()
         search.memory.fill("excluded_move", NO_MOVE)
-        for name in ("stop", "root_excluded", "probcut_level", "shared"):
+        for name in ("stop", "root_excluded", "probcut_level", "shared", "looked"):
             self.words[name][0] = 0
 
     def is_short(self, depth: int) -> bool:
@@ -560,12 +560,13 @@ class Deepening(LimitedCalls):
 def helper_task(leader: Deepening, search: CompiledSearch, start: int) -> ThreadTask:
     """Return the task of a helper thread: search the leader's position from depth *start* on."""
     ended = threading.Event()
+    known = tuple(leader.iterations)
 
     def assist() -> None:
         limits = Limits(leader.most_nodes, stop=ended)
         search.stopped.clear()
         with contextlib.suppress(CutnodeError):  # the leader meets the same error
-            Deepening(
+            helper = Deepening(
                 search,
                 leader.position,
                 limits,
@@ -573,7 +574,9 @@ def helper_task(leader: Deepening, search: CompiledSearch, start: int) -> Thread
                 clock=Clock(None),
                 moves=leader.chosen,
                 history=leader.history,
-            ).assist(start)
+            )
+            helper.iterations += known
+            helper.assist(start)
 
     def end() -> None:
         ended.set()

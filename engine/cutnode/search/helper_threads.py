@@ -1,8 +1,9 @@
 """Helper threads, which search the leader's position and share its table.
 
-The leading thread gives the result.  Helpers search the same tree, and each defers moves that
-another thread is searching (T. Kerrigan, "Simplified ABDADA"); in games of chance every other
-helper starts one ply deeper instead.  They start when a search turns out to be long.  Table
+The leading thread gives the result.  Helpers search the same tree: each thread defers moves that
+another is searching, and leaves nodes that another has decided (see ``cutnode.kernels.sharing``);
+in games of chance every other helper starts one ply deeper instead.  Helpers start when a search
+turns out to be long, with the leader's scores as centres of their aspiration windows.  Table
 entries are verified when they are read (see ``cutnode.kernels.table``), and the whole table is
 opened before the helpers start, so that it does not grow meanwhile.  An exact search uses only
 entries that are exact for just its depth, so its scores do not depend on the helpers.
