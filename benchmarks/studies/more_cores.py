@@ -94,7 +94,7 @@ def runs() -> dict[str, Run]:
         "exact, Connect Four": proofs(openings),
         "exact, Othello": proofs(endgames),
         "df-pn, four games": proofs(boards, engine="pn", weak=True),
-        "selective, chess": searches("chess", lines("chess_openings.epd")[:6], 15),
+        "selective, chess": searches("chess", lines("chess_openings.epd")[:24], 15),
         "playouts, Connect Four": playouts("connect4", 500_000),
     }
 
