@@ -120,7 +120,9 @@ def test_threads_search_together():
             assert engine.search(EMPTY, nodes=50_000).nodes <= 50_000
 
 
-@pytest.mark.parametrize(("name", "depth"), [("chess", 6), ("breakthrough:5x5", 10)])
+@pytest.mark.parametrize(
+    ("name", "depth"), [pytest.param("chess", 6, marks=pytest.mark.slow), ("breakthrough:5x5", 10)]
+)
 def test_threads_share_an_exact_search(name, depth):
     game = load_game(name)
     with Engine(game, table=4, exact=True) as alone:
