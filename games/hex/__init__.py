@@ -153,7 +153,7 @@ def threats(position, first, second, of_first):
     """Return what all threats of a player to connect have in common (see ``common_carrier``).
 
     A single threat of the player to move wins, so for him no others are looked for.  A player who
-    is far from connecting has none.
+    is far from connecting is taken to have none.
     """
     empty = position.BOARD & ~(first | second)
     own = first if of_first else second
