@@ -1,4 +1,4 @@
-"""The gain of a second thread: ten hard positions, six df-pn proofs, playouts of seven games.
+"""The gain of a second thread: hard positions, df-pn proofs, searches of chess, playouts.
 
     python -m benchmarks.studies.threads [--rounds 3] [--parts playouts]
 
@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.compiled import fill, look_up
-from benchmarks.positions import ffo_endgames
-from cutnode import Table, load_game, solve
+from benchmarks.positions import ffo_endgames, lines
+from cutnode import Engine, Table, load_game, solve
 from cutnode.search.deepening import Deepening
 from cutnode.search.monte_carlo import MonteCarlo
 from cutnode.search.solving import ProofTask
@@ -41,6 +41,8 @@ PROOFS = {
 }
 """Games whose starts df-pn decides in a tenth of a second to twelve seconds, and the winners."""
 
+SEARCHED, DEPTH = 40, 17
+"""The number of openings of chess, and how deep they are searched: .1 to .8 s each."""
 
 PLAYOUTS = {
     "tictactoe": 200_000,
@@ -148,6 +150,33 @@ def measure_proofs(rounds: int) -> None:
         )
 
 
+def measure_searches(rounds: int) -> None:
+    print(f"chess: time to depth {DEPTH} in {SEARCHED} positions with one thread and with two")
+    engines = {count: Engine("chess", table=256, threads=count) for count in (1, 2)}
+    medians: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
+    for engine in engines.values():
+        engine.search(depth=6)  # compiles
+    for text in lines("chess_openings.epd")[:SEARCHED]:
+        for count, engine in engines.items():
+            runs = []
+            for _ in range(rounds):
+                engine.new_game()
+                began = time.perf_counter()
+                result = engine.search(text, depth=DEPTH)
+                runs.append((time.perf_counter() - began, result.nodes))
+                if result.depth != DEPTH:
+                    sys.exit(f"{text} was searched to depth {result.depth}, not {DEPTH}")
+            seconds, nodes = (statistics.median(column) for column in zip(*runs, strict=True))
+            medians[count].append((seconds, nodes))
+    (one, one_nodes), (two, two_nodes) = (zip(*each, strict=True) for each in medians.values())
+    faster = statistics.geometric_mean(a / b for a, b in zip(one, two, strict=True))
+    nodes = statistics.geometric_mean(b / a for a, b in zip(one_nodes, two_nodes, strict=True))
+    print(
+        f"  {sum(one):.2f} s {sum(two):.2f} s  {sum(one) / sum(two):.2f} times as fast by the sums,"
+        f" geometric mean {faster:.2f}, nodes {nodes:.2f}"
+    )
+
+
 def measure_playouts(rounds: int) -> None:
     print("Monte Carlo tree search: playouts per second of wall time, with one thread and with two")
     for name, playouts in PLAYOUTS.items():
@@ -196,6 +225,7 @@ PARTS = {
     "probes": measure_probes,
     "solves": measure_solves,
     "proofs": measure_proofs,
+    "searches": measure_searches,
     "playouts": measure_playouts,
 }
 
