@@ -300,7 +300,8 @@ REWORDED = {
 }
 """The digests that saved files have, by the present ones, of games whose sources say the same in
 other words: messages reworded, functions renamed, rules shared with other games
-(:mod:`cutnode.contract.stones`), or functions for people added.
+(:mod:`cutnode.contract.stones`), functions for people added, or a search that stores the same
+entries in another way.
 
 Most have two for each set of modules, as Python 3.12 writes sources differently from 3.11.
 """
