@@ -217,6 +217,7 @@ def test_scores_without_pawns_are_adjusted():
     with_pawn = parse_position("8/8/8/3k4/8/8/1N2P3/1N2K3 w - - 0 1")
     assert adjust(with_pawn, 600) == 600
     assert adjust(with_pawn, -600) >= 0  # a bare king is not ahead
+    assert adjust(near, 600) == adjust(near, 900)  # a network knows nothing of bare kings
 
 
 def test_what_a_network_is_taught():

@@ -8,7 +8,8 @@ field of the position, which ``play`` updates.
 
 By default a search uses a network instead, which has learned from the pieces on their squares
 (``games/chess/planes.py``): the weights shipped with the game.  Its scores are adjusted where the
-stronger player has no pawns, as in endings with a bare king, which its games do not reach.
+stronger player has no pawns.  Against a bare king, which its games do not reach, material and how
+far that king is driven count instead.
 
 The features are well known, from Fruit (F. Letouzey, 2005), the source also of weights for two
 phases, and from Stockfish before its networks (up to version 11).  The weights are our own, from
@@ -55,6 +56,9 @@ __all__ = [
 VALUES = (100, 320, 330, 500, 950, 0)
 """The values of a pawn, a knight, a bishop, a rook and a queen, where only material counts."""
 
+BARE = 500
+"""The worth of leaving the opponent only the king."""
+
 PHASES = 24
 """The phase with all pieces: one for each knight and bishop, two for a rook, four for a queen."""
 
@@ -73,21 +77,30 @@ def evaluate(position):
 
 @compiled
 def adjust(position, score):
-    """Reduce a network's score where pieces alone cannot win, and raise it near a mate."""
+    """Reduce a network's score where pieces alone cannot win; against a bare king do without it."""
     board = board_of(position)
     if board.pawns & (board.mine if score > 0 else board.theirs):
         return score
+    if board.pawns == Bits(0) and (is_bare(board, board.mine) or is_bare(board, board.theirs)):
+        worth = evaluate_material(position)
+        score = worth + BARE if worth > 0 else worth - BARE
     return finished(board, score * scale_of(board, score > 0) // FULL_SCALE)
 
 
 @compiled
 def finished(board, score):
     """Return the score, plus how far a bare king is driven."""
-    if board.theirs & ~board.kings == Bits(0):
+    if is_bare(board, board.theirs):
         return score + driven(board, board.mine)
-    if board.mine & ~board.kings == Bits(0):
+    if is_bare(board, board.mine):
         return score - driven(board, board.theirs)
     return score
+
+
+@compiled
+def is_bare(board, side):
+    """Return whether a side has only the king."""
+    return side & ~board.kings == Bits(0)
 
 
 @compiled
