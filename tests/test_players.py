@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from toys import boxes, duel, race
@@ -27,6 +28,7 @@ from cutnode.playing.players import EnginePlayer, StrengthPlayer, full_width, le
 pytestmark = pytest.mark.once
 
 GAME = load_game("tictactoe")
+ROOT = Path(__file__).parents[1]
 PLAYERS = ("random", "level=easy", "level=expert", "strength=0", "strength=30", "strength=85")
 
 
@@ -36,6 +38,27 @@ def course(first, second, seed, game=GAME):
 
 
 # Players
+
+
+@pytest.mark.parametrize("text", ["nodes=300", f"path={ROOT},nodes=300"])
+def test_a_player_avoids_the_repetition_that_ends_the_game(text):
+    chess = load_game("chess")
+    position = chess.parse("8/8/2k1B3/4K3/8/8/8/6R1 w - - 20 60")
+    player = make_player(chess, text)
+    move = player.choose(position).move
+    after = chess.play(position, move)
+    assert player.choose(position, [after]).move == move  # a second time is no draw
+    assert player.choose(position, [after, after]).move != move
+
+
+def test_players_win_against_a_bare_king():
+    chess = load_game("chess")
+    player = make_player(chess, "nodes=1000")
+    for fen in ("8/8/2k1B3/4K3/8/8/8/6R1 w - - 0 1", "8/8/2k5/4K3/8/8/8/6R1 w - - 0 1"):
+        record = play_game((player, player), chess.parse(fen))
+        assert record.ending() == "rules"
+        assert record.value() == 1
+        assert len(record.steps) < 40
 
 
 @pytest.mark.parametrize("text", PLAYERS)

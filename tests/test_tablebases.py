@@ -773,7 +773,7 @@ def test_distances_that_end_early_are_no_distances_to_the_end(pursued_plainly):
 
 
 def test_a_rule_that_draws_is_not_in_a_tablebase():
-    """An example is the fifty-move rule: near it, and with a history, a search is needed."""
+    """An example is the fifty-move rule: near it, and near a repetition, a search is needed."""
     base = in_memory(DRAUGHTS, ["1k-1m"])
     engine = Engine(type(DRAUGHTS), tablebase=base, threads=1)
     position = next(
@@ -783,7 +783,11 @@ def test_a_rule_that_draws_is_not_in_a_tablebase():
     )
     late = position._replace(quiet=draughts.DRAWN - 1)
     assert engine.search(position, depth=1).reason == "tablebase"
-    assert engine.search(position, depth=1, history=[DRAUGHTS]).reason != "tablebase"
+    assert engine.search(position, depth=1, history=[DRAUGHTS]).reason == "tablebase"
+    quiet = position._replace(quiet=9)
+    after = play(quiet, engine.search(quiet, depth=1).best_move)
+    assert engine.search(quiet, depth=1, history=[after]).reason == "tablebase"
+    assert engine.search(quiet, depth=1, history=[after, after]).reason != "tablebase"
     assert engine.search(late, depth=1).reason != "tablebase"
 
 

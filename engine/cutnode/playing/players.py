@@ -17,10 +17,11 @@ from statistics import pstdev
 from typing import Any, Protocol, Unpack
 
 from cutnode.compiler.progress import shown_elsewhere
+from cutnode.contract.derived import recurs
 from cutnode.contract.dispatch import defines, game_constant
 from cutnode.contract.errors import CutnodeError, GameError, PositionError, require_integer
 from cutnode.contract.loading import Game
-from cutnode.contract.repetition import needs_line, require_draws
+from cutnode.contract.repetition import require_draws
 from cutnode.contract.text import nearest, quoted
 from cutnode.contract.verbs import key
 from cutnode.kernels.optionality import PRESETS, Optionality
@@ -98,8 +99,8 @@ class Player(Protocol):
     def choose(self, position: Any, history: Iterable[Any] = ()) -> Choice:
         """Choose a legal move; :class:`PositionError` if no player is to move.
 
-        *history* holds the positions before this one, oldest first; a match passes it only where
-        moves depend on it.
+        *history* holds the positions before this one, oldest first; a match passes the ones that
+        may occur again.
         """
 
 
@@ -452,8 +453,9 @@ class RemotePlayer:
         self.remote.ask(new_game=require_integer(seed, "a seed"))
 
     def choose(self, position: Any, history: Iterable[Any] = ()) -> Choice:
-        position, _, _ = _asked(position, history)
-        found = self.remote.ask(choose=self.game.position_text(position))
+        position, _, line = _asked(position, history)
+        texts = {name: [*map(self.game.position_text, before)] for name, before in line.items()}
+        found = self.remote.ask(choose=self.game.position_text(position), **texts)
         move = self.game.parse_move(position, found["move"])
         facts = found["depth"], found["nodes"], found["seconds"], found["reason"]
         return Choice(move, found["value"], (move,), *facts)
@@ -533,11 +535,11 @@ def make_player(
 def _asked(given: Any, history: Iterable[Any]) -> tuple[Any, list[int], dict[str, Any]]:
     """Return the position of a choice, its moves, and its history as an option of searches.
 
-    The history is left out where no move depends on it.  :class:`PositionError` if there is no
-    move.
+    The history is left out in games whose positions never occur again.  :class:`PositionError` if
+    there is no move.
     """
     position = given_position(given)
-    before = [*given_history(given, history)] if needs_line(position) else []
+    before = [*given_history(given, history)] if recurs(position) else []
     found = allowed_moves(position, before)
     if not found:
         raise PositionError("there is no move to choose: the game is over, or chance decides")

@@ -9,8 +9,8 @@ Requests and answers are JSON objects, one a line.  A request has one of the key
 * ``begin``: the name of a game, with ``player``, the text that describes a player, and
   ``package``, the name of the version's package.  The answer says which version it is.
 * ``new_game``: a seed.
-* ``choose``: a position as text.  The answer is a choice, with the move as text, and the ``cpu``
-  seconds that it took.
+* ``choose``: a position as text, with ``history``, the texts of earlier positions, where they
+  matter.  The answer is a choice, with the move as text, and the ``cpu`` seconds that it took.
 * ``search``: the same, by a search without a seed and with empty tables, within the player's
   limits.
 
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import json
 import os
 import platform
@@ -28,7 +29,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any
 
@@ -62,9 +63,11 @@ class Service:
         self.player.new_game(seed)
         return {}
 
-    def choose(self, text: str) -> Answer:
-        """Choose a move."""
-        return self._timed(text, self.player.choose)
+    def choose(self, text: str, history: Sequence[str] = ()) -> Answer:
+        """Choose a move; a version whose players know no history does without it."""
+        known = history and "history" in inspect.signature(self.player.choose).parameters
+        line = {"history": [self.game.parse(before) for before in history]} if known else {}
+        return self._timed(text, lambda position: self.player.choose(position, **line))
 
     def search(self, text: str) -> Answer:
         """Search as the player does; the game's order decides between moves of equal score."""
@@ -101,8 +104,8 @@ def _answer(service: Service, request: Answer) -> Answer:
     try:
         if "begin" in request:
             return service.begin(request["begin"], request["player"], request["package"])
-        name = next(iter(request))
-        answer: Answer = getattr(service, name)(request[name])
+        name, *_ = request
+        answer: Answer = getattr(service, name)(request.pop(name), **request)
         return answer
     except Exception as error:
         said = str(error).partition("\n")[0] or type(error).__name__

@@ -96,8 +96,9 @@ class Record:
         return [] if self.ending() else [*self._allowed()]
 
     def line(self) -> dict[str, Any]:
-        """Return the earlier positions as an option of searches, if moves depend on them."""
-        return {} if self.rule == "draw" else {"history": self.positions[:-1]}
+        """Return the earlier positions that may occur again, as an option of searches."""
+        run = self._runs[-1]
+        return {"history": self.positions[-1 - run : -1]} if run else {}
 
     def is_chance(self) -> bool:
         """Return whether chance decides the next step."""

@@ -29,7 +29,7 @@ from cutnode.search.options import (
     root_moves,
     thread_count,
 )
-from cutnode.search.record import require_history, require_searchable
+from cutnode.search.record import counted_words, require_history, require_searchable
 from cutnode.search.results import SearchResult, Statistics
 from cutnode.search.tablebase_results import lines_of
 from cutnode.storage.tables import Table
@@ -164,8 +164,8 @@ class Searcher(CompiledSearch, Unpickled):
         self, position: Any, options: SearchOptions, moves: list[int] | None, clock: Clock
     ) -> SearchResult | None:
         """Return the tablebase's result for a position, if the tablebase knows all its moves."""
-        if self.tablebase is None or options.history:  # with a history, repetitions can be draws
-            return None
+        if self.tablebase is None or counted_words(options.history, position):
+            return None  # a move back to a counted position is a draw, whatever the tablebase says
         lines = lines_of(self.tablebase, position, moves, options.lines, self.win, self.step)
         if lines is None:
             return None
