@@ -51,6 +51,23 @@ def test_a_player_avoids_the_repetition_that_ends_the_game(text):
     assert player.choose(position, [after, after]).move != move
 
 
+class Forgetful:
+    """A player of one's own that does not take the game so far."""
+
+    def new_game(self, seed):
+        """Begin a game."""
+
+    def choose(self, position):
+        return make_player("tictactoe", "random").choose(position)
+
+
+def test_a_player_has_to_take_the_game_so_far_where_it_matters():
+    forgetful = Forgetful()
+    assert play_game((forgetful, forgetful), GAME.start()).ending() == "rules"
+    with pytest.raises(CutnodeError, match=r"Forgetful.* must have choose\(position, history\)"):
+        play_game((forgetful, forgetful), load_game("chess", plain=True).start())
+
+
 def test_players_win_against_a_bare_king():
     chess = load_game("chess")
     player = make_player(chess, "nodes=1000")

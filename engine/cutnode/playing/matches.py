@@ -5,6 +5,7 @@ The statistics of the outcome are in :mod:`cutnode.playing.elo`.
 
 from __future__ import annotations
 
+import inspect
 import math
 import time
 from collections import Counter
@@ -15,6 +16,7 @@ from random import Random
 from statistics import NormalDist
 from typing import Any
 
+from cutnode.contract.derived import recurs
 from cutnode.contract.dispatch import game_name
 from cutnode.contract.errors import (
     CutnodeError,
@@ -189,7 +191,8 @@ def play_game(
 
     The game ends as :class:`Record` says, or when *until* returns true: it is called with the
     record and the chosen move before each move.  *seed* seeds the players, and *dice* seeds chance,
-    by default with the same number.  :class:`GameError` if a player chooses an illegal move.
+    by default with the same number.  :class:`GameError` if a player chooses an illegal move, and
+    :class:`CutnodeError` if it cannot be told the game so far (:class:`Player`) where it matters.
     """
     record = Record(given_position(start), seed=seed if dice is None else dice, plies=plies)
     players = tuple(require_iterable(players, "players"))
@@ -201,6 +204,8 @@ def play_game(
         )
     require_callable(until, "until")
     for player in players:
+        if recurs(record.position):
+            _require_history(player)
         player.new_game(seed)
     while not record.ending():
         if record.is_chance():
@@ -216,6 +221,17 @@ def play_game(
         except PositionError as error:
             raise GameError(f"{players[record.side]!r} chose an illegal move: {error}") from None
     return record
+
+
+def _require_history(player: Player) -> None:
+    """Raise :class:`CutnodeError` unless a player can be told the game so far."""
+    try:
+        inspect.signature(player.choose).bind(None, history=())
+    except TypeError:
+        raise CutnodeError(
+            f"{player!r} must have choose(position, history): positions of this game can recur, so "
+            f"it gets the ones before"
+        ) from None
 
 
 def make_openings(game: Game, count: int, plies: int, seed: int) -> list[Any]:
