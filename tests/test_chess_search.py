@@ -55,6 +55,18 @@ def test_exact_search_is_minimax_in_endings_in_plain_python(fen):
         assert exact.search(position, depth=depth).value == minimax(position, depth).value
 
 
+MATES_IN_TWO = (
+    "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1",  # P. Morphy
+    "8/1p3Qb1/p5pk/P1p1p1p1/1P2P1P1/2P1N2n/5P1P/4qB1K w - - 0 1",
+)
+
+
+@pytest.mark.parametrize("fen", MATES_IN_TWO)
+def test_an_exact_search_reduces_nothing(exact, fen):
+    """Whatever the profile of chess says of techniques that an exact search does without."""
+    assert exact.search(parse_position(fen), depth=3).value == WIN - 3
+
+
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("fen", ENDINGS)

@@ -9,18 +9,42 @@ import numpy as np
 
 from cutnode.compiler.jit import compiled
 from cutnode.contract.derived import knows_gains
-from cutnode.contract.verbs import extension
+from cutnode.contract.verbs import NO_MOVE, extension, gain
 from cutnode.kernels.hooks import extend, reduce
-from cutnode.kernels.ordering import continuation_score
+from cutnode.kernels.ordering import continuation_score, pattern_of
 from cutnode.kernels.parameters import HISTORY_SIZE, MOST_DEPTH
+
+
+@compiled
+def leaves_little_choice(node, child, search):
+    """Return whether a move leaves the other player little choice, such as check."""
+    return search.use_extensions != 0 and extension(node.position, child.move, child.position) > 0
 
 
 @compiled
 def extensions(node, child, decision, search):
     """Extend a move that leaves little choice, unless the line has grown too long."""
-    if search.use_extensions and node.ply < 2 * node.depth:
+    if node.depth >= search.extensions_depth and node.ply < 2 * node.depth:
         return extend(decision, extension(node.position, child.move, child.position))
     return decision
+
+
+@compiled
+def reduced_depth(node, child, search):
+    """Return the depth of a move after its usual reduction, which does not depend on the move."""
+    number = min(child.searched, 63)
+    reduction = search.lmr_reductions[min(node.depth, MOST_DEPTH) * 64 + number]
+    return max(node.depth - 1 - reduction - np.int64(not node.improving), 0)
+
+
+@compiled
+def history_of(node, child, search):
+    """Return the history of a move at a node, by both histories."""
+    history = search.history[node.mover * HISTORY_SIZE + child.move % HISTORY_SIZE]
+    if search.use_continuation_history:
+        index = pattern_of(node.position, child.move)
+        history += continuation_score(search, index, node.ply)
+    return history
 
 
 @compiled
@@ -50,7 +74,7 @@ def reduction_terms(node, child, reduction, search):
     reduction -= np.int64(child.move == search.killers[2 * node.ply])
     if child.won > 0:
         return reduction // 2
-    history = search.history[node.mover * HISTORY_SIZE + child.move % HISTORY_SIZE]
-    if search.use_continuation_history:
-        history += continuation_score(search, search.patterns[node.ply + 2], node.ply)
-    return reduction - history // search.late_move_reductions_history
+    # Where the hash move is noisy, quiet moves will hardly do.
+    tt_noisy = node.tt_move != NO_MOVE and gain(node.position, node.tt_move) > 0
+    reduction += np.int64(tt_noisy)
+    return reduction - history_of(node, child, search) // search.late_move_reductions_history

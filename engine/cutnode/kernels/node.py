@@ -178,6 +178,8 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
         ("line_alphas", np.int64, (plies + 1,)),
         ("line_betas", np.int64, (plies + 1,)),
         ("static_eval", np.int64, (plies + 1,)),
+        ("noisy", np.int64, (plies + 2,)),  # whether the move to a node of the line was noisy
+        ("double_extensions", np.int64, (plies + 2,)),  # number of them in the line
         ("cut_node", np.int64, (plies + 2,)),  # whether it is an expected cut-node
         ("path", np.uint64, (MOST_BEFORE + plies + 1,)),
         ("sides", np.int64, (plies + 1,)),  # who moves at each ply, if a repetition is no draw

@@ -8,6 +8,7 @@ from __future__ import annotations
 from cutnode.compiler.jit import compiled
 from cutnode.contract.derived import knows_gains
 from cutnode.contract.verbs import INFINITE, outcome
+from cutnode.kernels.depths import history_of, reduced_depth
 from cutnode.kernels.evaluation import estimate_at
 from cutnode.kernels.hooks import cut, quiet_score, skip, skip_rest
 from cutnode.kernels.ordering import see_ge
@@ -28,7 +29,8 @@ def margins_apply(position, depth, search):
     # Futility pruning uses it only in games with gains; otherwise it estimates the children.
     futility = search.use_futility != 0 and knows_gains(position)
     # Internal iterative reduction may still lower the depth by the parity.
-    futility &= depth <= search.futility_depth + search.deepening_parity
+    near = depth <= search.futility_depth + search.deepening_parity
+    futility &= near or search.futility_reduced_depth > 0
     return razoring or reverse or futility
 
 
@@ -97,7 +99,11 @@ def searches_late_moves(node, search):
 @compiled
 def futility(node, child, decision, search):
     """Skip a move that is not expected to raise the score to alpha."""
-    if not search.use_futility or node.depth > search.futility_depth:
+    if not search.use_futility:
+        return decision
+    if search.use_late_move_reductions and search.futility_reduced_depth > 0:
+        return reduced_futility(node, child, decision, search)
+    if node.depth > search.futility_depth:
         return decision
     if knows_gains(node.position):
         value = node.static_eval + child.won  # cheaper than estimating the child
@@ -113,13 +119,35 @@ def futility(node, child, decision, search):
 
 
 @compiled
-def see_pruning(node, child, decision, search):
+def reduced_futility(node, child, decision, search):
+    """Skip a move that its reduced search is not expected to raise to alpha."""
+    plies = reduced_depth(node, child, search)
+    if not knows_gains(node.position) or plies > search.futility_reduced_depth:
+        return decision
+    value = node.static_eval + child.won + search.futility_reduced_base
+    value += search.futility_reduced_margin * plies
+    if child.won <= 0:
+        history = history_of(node, child, search)
+        value += search.futility_reduced_margin * history // search.late_move_reductions_history
+    if value > child.alpha:
+        return decision
+    search.futile += 1
+    # With no depth left, none of the moves that come later in the order will do better.
+    return skip(decision, value) if plies > 0 or child.won > 0 else skip_rest(decision)
+
+
+@compiled
+def see_pruning(node, child, forcing, decision, search):
     """Skip a move that loses more by static exchange evaluation than the depth may win back."""
-    if not search.use_see_pruning or node.depth > search.see_pruning_depth:
+    reduced = search.see_pruning_reduced != 0 and search.use_late_move_reductions != 0
+    if not search.use_see_pruning or (node.depth > search.see_pruning_depth and not reduced):
         return decision
     # Captures get a wider margin: their consequences are harder to see.
-    margin = search.see_pruning_noisy_margin if child.won > 0 else search.see_pruning_quiet_margin
-    if see_ge(node.position, child.move, -node.depth * margin):
+    margin, plies = search.see_pruning_noisy_margin, node.depth
+    if child.won <= 0 and not (reduced and forcing):
+        margin = search.see_pruning_quiet_margin
+        plies = reduced_depth(node, child, search) if reduced else plies
+    if see_ge(node.position, child.move, -plies * margin):
         return decision
     search.losing += 1
     return skip(decision, -INFINITE)

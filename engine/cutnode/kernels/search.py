@@ -47,7 +47,7 @@ from cutnode.contract.verbs import (
     reversible,
     skip,
 )
-from cutnode.kernels.depths import extensions, late_move_reductions
+from cutnode.kernels.depths import extensions, late_move_reductions, leaves_little_choice
 from cutnode.kernels.evaluation import estimate_at
 from cutnode.kernels.frontier import frontier_score, is_frontier
 from cutnode.kernels.hooks import (
@@ -86,6 +86,7 @@ from cutnode.kernels.node import (
 from cutnode.kernels.ordering import (
     bring_best,
     is_deferred,
+    learn,
     pattern_of,
     ranked_again,
     ranked_move,
@@ -102,7 +103,7 @@ from cutnode.kernels.outside import (
     rank_by_outside,
     wants_estimate,
 )
-from cutnode.kernels.parameters import MOST_DEPTH
+from cutnode.kernels.parameters import HISTORY_SIZE, MOST_DEPTH
 from cutnode.kernels.pruning import (
     futility,
     late_move_pruning,
@@ -134,6 +135,15 @@ from cutnode.kernels.table import (
 )
 
 __all__ = ["search_node", "search_root"]
+
+MOST_EVAL_BONUS = 4096
+"""The largest change of a move's history by how it changed the static evaluation."""
+
+MOST_DOUBLE = 9
+"""The most double extensions in a line."""
+
+RAISE_DEPTH = 5
+"""The greatest depth at which moves after one that raised alpha are searched less deep."""
 
 
 # Before the moves.
@@ -244,8 +254,22 @@ def static_evaluation(position, evaluation, ply, in_check, wanted, search):
 
 
 @compiled
+def learn_from_evaluation(node, search):
+    """Adjust the history of the last move, if it was quiet, by how it changed the evaluation."""
+    wanted = search.history_eval_weight > 0 and node.ply > 0 and node.previous != NO_MOVE
+    if not wanted or search.noisy[node.ply] or node.static_eval == -INFINITE:
+        return
+    before = search.static_eval[node.ply - 1]
+    if before != -INFINITE:
+        gained = -search.history_eval_weight * (before + node.static_eval)
+        index = (1 - node.mover) * HISTORY_SIZE + node.previous % HISTORY_SIZE
+        learn(search.history, index, min(max(gained, -MOST_EVAL_BONUS), MOST_EVAL_BONUS))
+
+
+@compiled
 def plan_for(node, search):
-    """Return the techniques' plan for a node before its moves are made."""
+    """Learn from a node's evaluation; return the techniques' plan before its moves are made."""
+    learn_from_evaluation(node, search)
     decided = plan()
     if node.can_prune:
         decided = razoring(node, decided, search)
@@ -274,6 +298,7 @@ def null_move_node(static_eval, beta, depth, ply, top, search):
     # better than beta.
     search.null_tries += 1
     search.patterns[ply + 2] = 0
+    search.double_extensions[ply + 1] = search.double_extensions[ply]
     search.cut_node[ply + 1] = 1 - search.cut_node[ply]
     surplus = min((static_eval - beta) // max(search.null_move_margin, 1), search.null_move_surplus)
     less = depth - 1 - search.null_move_reduction - depth // 4 - surplus
@@ -322,13 +347,18 @@ def probcut_test(position, node, static_eval, wanted, search):
 
 
 @compiled
-def depth_for_moves(depth, ply, tt_move, wanted, search):
+def depth_for_moves(node, tt_move, wanted, search):
     """Return the depth at which to search the moves of a node."""
+    depth = node.depth
     # Internal iterative reduction: without a hash move, search less deep; next time there will be
     # one.
-    if search.use_internal_iterative_reduction and tt_move == NO_MOVE:
-        if depth >= search.internal_iterative_reduction_depth and ply > 0:
-            depth -= search.deepening_parity
+    if search.use_internal_iterative_reduction and tt_move == NO_MOVE and node.ply > 0:
+        if depth >= search.internal_iterative_reduction_depth:
+            plies = search.internal_iterative_reduction_plies
+            if plies == 0:
+                depth -= search.deepening_parity
+            elif node.in_pv or node.cut_node:
+                depth -= plies
     if wanted.change != 0:
         depth = min(max(depth + wanted.change, 1), MOST_DEPTH)
     return depth
@@ -426,21 +456,40 @@ def child_node(low, high, depth, node, child, steps, actions, top):
 @compiled
 def decision_on(node, child, single, search):
     """Return the techniques' decision on a move that the singular search extends by *single*."""
-    decision = extend(decide(), single)
-    if single == 0:
+    decision, forcing = extend(decide(), single), leaves_little_choice(node, child, search)
+    if single == 0 and forcing:
         decision = extensions(node, child, decision, search)
-    if child.may_skip and decision.extension == 0:
+    if child.may_skip and decision.extension == 0 and not forcing:
         decision = late_move_pruning(node, child, decision, search)
         if decision.action == SEARCH:
             decision = futility(node, child, decision, search)
     if child.may_skip and decision.action == SEARCH:
-        decision = see_pruning(node, child, decision, search)
+        decision = see_pruning(node, child, forcing, decision, search)
     if decision.action == SEARCH:
         search.patterns[node.ply + 2] = pattern_of(node.position, child.move)
         decision = late_move_reductions(node, child, decision, search)
         decision = outside_before_child(node, child, decision, search)
     search.extended += decision.extension > 0
+    doubled = search.double_extensions[node.ply] + (decision.extension > 1)
+    search.double_extensions[node.ply + 1] = doubled
+    search.noisy[node.ply + 1] = child.won > 0
     return decision
+
+
+@compiled
+def singular_extension(value, bound, tt_score, node, search):
+    """Return by how much to extend the hash move, if all others have a *value* of at most *bound*.
+
+    If they do not, it is reduced where that will hardly change the result.
+    """
+    if value < bound:
+        far = search.singular_extensions_double > 0 and not node.in_pv
+        far &= value < bound - search.singular_extensions_double
+        far &= search.double_extensions[node.ply] < MOST_DOUBLE
+        return np.int64(2 if far else 1)
+    if tt_score >= node.beta:
+        return np.int64(-2)
+    return -np.int64(tt_score <= node.alpha and tt_score <= value)
 
 
 @compiled
@@ -453,6 +502,28 @@ def reduction_of(decision, new_depth, search):
     reduction = max(reduction - reduction % search.deepening_parity, np.int64(0))
     search.reductions += reduction > 0
     return reduction
+
+
+@compiled
+def re_search_change(depth, reduction, value, alpha, best, search):
+    """Count the re-search of a reduced move, and return by how much to change its depth.
+
+    It is a ply more if its reduced search has found a score far above alpha, and a ply less if the
+    score is hardly better than the best so far.
+    """
+    search.reduction_researches += 1
+    if not search.late_move_reductions_terms:
+        return np.int64(0)
+    if value > alpha + search.late_move_reductions_deeper * (6 + reduction):
+        return np.int64(depth < MOST_DEPTH)
+    return -np.int64(value < best + depth // 3 and depth > 1)
+
+
+@compiled
+def depth_after_raise(depth, ply, search):
+    """Return the depth for the moves after one that raised alpha: few of them will raise it."""
+    reduces = search.use_late_move_reductions != 0 and search.late_move_reductions_terms != 0
+    return depth - 1 if reduces and ply > 0 and 1 < depth <= RAISE_DEPTH else depth
 
 
 @compiled
@@ -615,7 +686,7 @@ def search_node(
             tt_move = tt_move_of(position, probe(table, word), search)
 
     # Step 9. Adjust the depth: internal iterative reduction, and the plan's change.
-    depth = depth_for_moves(depth, ply, tt_move, wanted, search)
+    depth = depth_for_moves(here, tt_move, wanted, search)
 
     # Step 10. Make the moves, and rank them.
     enhanced = looks_ahead(depth, search)
@@ -688,7 +759,7 @@ def search_node(
                 search.singular_cutoffs += 1
                 search.estimates += 1
                 return bound
-            single = np.int64(value < bound) - np.int64(value >= bound and tt_score >= beta)
+            single = singular_extension(value, bound, tt_score, here, search)
 
         # Step 15. Techniques that look at a move: extensions, pruning, reductions, and the user's.
         # Prune nothing until a move has been searched that does not lose by force.
@@ -727,7 +798,7 @@ def search_node(
             if search.stop != RUNNING:
                 break
             if reduction > 0 and value > alpha:
-                search.reduction_researches += 1
+                new_depth += re_search_change(new_depth, reduction, value, alpha, best, search)
                 reduction = np.int64(0)
             elif null_window and alpha < value < beta and (new_depth > 0 or search.use_quiescence):
                 # *value* is only a lower bound.  (A leaf's score is exact: no re-search.)
@@ -752,7 +823,7 @@ def search_node(
                 if value >= beta:
                     learn_from_cutoff(here, this, searched, end, search)
                     break
-                alpha = value
+                alpha, depth = value, depth_after_raise(depth, ply, search)
 
     # Step 18. Record whether the score is proven, and store it.  Without a legal move it is a loss.
     best = or_lost_here(position, best, excluded_move, ply, search)

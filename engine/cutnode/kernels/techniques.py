@@ -154,6 +154,14 @@ TECHNIQUES = {
                     "games, two depths)",
                 ),
                 Parameter("most", 2048, 1, HISTORY_LIMIT, "largest bonus of a cutoff"),
+                Parameter(
+                    "eval_weight",
+                    0,
+                    0,
+                    1 << 20,
+                    "bonus of a quiet move for each point of the score by which it raises the "
+                    "static evaluation",
+                ),
             ),
         ),
         Technique(
@@ -254,6 +262,12 @@ TECHNIQUES = {
                 Parameter(
                     "history", 8192, 1, 1 << 20, "history score that changes a reduction by a ply"
                 ),
+                margin(
+                    "deeper",
+                    0.04,
+                    "with terms, re-search a ply deeper if the score is above alpha by this margin "
+                    "for each ply of reduction, plus six",
+                ),
                 Parameter(
                     "cut_nodes",
                     1,
@@ -278,6 +292,14 @@ TECHNIQUES = {
                     "at nodes of at least this depth",
                     "4 instead of 6: 0.6 times the nodes in Connect Four, and the exact search's "
                     "move less often",
+                ),
+                Parameter(
+                    "plies",
+                    0,
+                    0,
+                    4,
+                    "plies of reduction, except at expected all-nodes; 0: a step of deepening, at "
+                    "all nodes",
                 ),
             ),
         ),
@@ -361,6 +383,16 @@ TECHNIQUES = {
             parameters=(
                 depth_limit(3),
                 margin("margin", 1.5, "for each ply of depth"),
+                Parameter(
+                    "reduced_depth",
+                    0,
+                    0,
+                    MOST_DEPTH,
+                    "up to this depth after late move reductions, in games that define gain; 0: "
+                    "go by the depth before them",
+                ),
+                margin("reduced_base", 0.4, "at reduced depth 0"),
+                margin("reduced_margin", 0.5, "for each ply of reduced depth"),
             ),
         ),
         Technique(
@@ -374,6 +406,13 @@ TECHNIQUES = {
                 depth_limit(6),
                 margin("noisy_margin", 1.0, "loss allowed to a noisy move, for each ply of depth"),
                 margin("quiet_margin", 0.6, "loss allowed to a quiet move, for each ply of depth"),
+                Parameter(
+                    "reduced",
+                    0,
+                    0,
+                    1,
+                    "1: at all depths, and quiet moves by the depth after late move reductions",
+                ),
             ),
         ),
         Technique(
@@ -416,7 +455,22 @@ TECHNIQUES = {
                 margin("margin", 2.5, "for each ply of depth"),
             ),
         ),
-        Technique("extensions", False, "extend moves that leave little choice", "extension"),
+        Technique(
+            "extensions",
+            False,
+            "extend moves that leave little choice",
+            "extension",
+            parameters=(
+                Parameter(
+                    "depth",
+                    1,
+                    1,
+                    MOST_DEPTH,
+                    "at nodes of at least this depth; below, they are only never skipped as late "
+                    "or futile",
+                ),
+            ),
+        ),
         Technique(
             "singular_extensions",
             False,
@@ -431,6 +485,11 @@ TECHNIQUES = {
                 depth(7, "at nodes of at least this depth", least=4),
                 Parameter("less", 3, 0, 16, "plies by which the move's entry may be shallower"),
                 margin("margin", 0.02, "by how much all others must be worse, for each ply"),
+                margin(
+                    "double",
+                    0.0,
+                    "by how much more they must be worse for an extension by two plies; 0: never",
+                ),
             ),
         ),
         Technique(
