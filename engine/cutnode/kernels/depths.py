@@ -10,9 +10,9 @@ import numpy as np
 from cutnode.compiler.jit import compiled
 from cutnode.contract.derived import knows_gains
 from cutnode.contract.verbs import NO_MOVE, extension, gain
-from cutnode.kernels.hooks import extend, reduce
+from cutnode.kernels.hooks import extend, history_score, reduce
 from cutnode.kernels.ordering import continuation_score, pattern_of
-from cutnode.kernels.parameters import HISTORY_SIZE, MOST_DEPTH
+from cutnode.kernels.parameters import MOST_DEPTH
 
 
 @compiled
@@ -40,7 +40,7 @@ def reduced_depth(node, child, search):
 @compiled
 def history_of(node, child, search):
     """Return the history of a move at a node, by both histories."""
-    history = search.history[node.mover * HISTORY_SIZE + child.move % HISTORY_SIZE]
+    history = history_score(node, child.move, search)
     if search.use_continuation_history:
         index = pattern_of(node.position, child.move)
         history += continuation_score(search, index, node.ply)
