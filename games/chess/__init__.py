@@ -76,6 +76,7 @@ from cutnode.games.chess.generator import (
     write_moves,
     write_noisy,
 )
+from cutnode.games.chess.hints import hint as hint
 from cutnode.games.chess.notation import (
     CELLS,
     LETTERS,

@@ -26,6 +26,7 @@ from cutnode.contract.verbs import (
     drawn,
     exchange,
     gain,
+    hint,
     key,
     moves,
     noisy,
@@ -282,6 +283,14 @@ def gains_are_limited(position: Any, sample: Sample) -> Iterator[str]:
         won = operator.index(gain(position, move))
         if abs(won) > ORDER_LIMIT:
             yield f"move {move} gains {won}, further from 0 than {ORDER_LIMIT}"
+
+
+@RULES.about("hint", Sample.choices)
+def hints_are_limited(position: Any, sample: Sample) -> Iterator[str]:
+    for move in legal_moves(position):
+        score = operator.index(hint(position, move))
+        if abs(score) > ORDER_LIMIT:
+            yield f"of move {move} is {score}, further from 0 than {ORDER_LIMIT}"
 
 
 @RULES.about("pattern", Sample.choices)

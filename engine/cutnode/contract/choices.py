@@ -110,5 +110,5 @@ CLUSTER_POSITIONS = 2_000_000
 EXPORTED = ("search", "solve", "mate", "mcts")
 """The parts of an export in addition to the rules: options of ``cutnode export``."""
 
-ORDERING = ("evaluate", "order", "gain", "noisy", "pattern", "check", "extension")
+ORDERING = ("evaluate", "order", "gain", "noisy", "hint", "pattern", "check", "extension")
 """The verbs that tell good moves or good leaves from others."""

@@ -67,6 +67,7 @@ def is_ordered(cls: type) -> bool:
 
 orders_nothing = constant_of(lambda cls: not is_ordered(cls))
 knows_gains = constant_of(lambda cls: defines(cls, "gain"))
+gives_hints = constant_of(lambda cls: defines(cls, "hint"))
 least_focus = constant_of(lambda cls: game_constant(cls, "FOCUS", 1))
 most_moves = constant_of(lambda cls: game_constant(cls, "MAX_MOVES", 256))
 most_value = constant_of(lambda cls: int(value_limit(cls)))

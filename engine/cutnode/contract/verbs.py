@@ -60,7 +60,7 @@ costs nothing.
 =========== ======================================================================================
 core        ``moves play outcome key cell``: the rules
 solver      ``bounds endgame candidates forced order plies_left scout settled``: shorter proofs
-heuristics  ``evaluate noisy check gain exchange pattern extension skip deviation features
+heuristics  ``evaluate noisy check gain exchange hint pattern extension skip deviation features
             planes opponent_planes adjust random_move policy random_result``: searches that stop
             before the end of the game
 chance      ``turn free_move chance chance_outcome reversible recurrence progress drawn``: dice,
@@ -492,6 +492,22 @@ def exchange(position: Any, move: int, least: int) -> bool:
             return gain(position, move) >= least
     """
     return gain(position, move) >= least  # type: ignore[no-any-return]
+
+
+@verb
+def hint(position: Any, move: int) -> int:
+    """Return how promising a quiet move looks, in history points; default 0.
+
+    Called for each move without a :func:`gain`, before the search has learned which moves are good
+    (move ordering).  It is cheaper than :func:`order`, as no move has to be made.  History scores
+    stay between -16,384 and 16,384; the number must be between -1,000,000 and 1,000,000.
+
+    Example::
+
+        def hint(position, move):
+            return 5000 if attacked(position) >> Bits(move & 63) & Bits(1) else 0
+    """
+    return 0
 
 
 @verb

@@ -15,7 +15,7 @@ import numpy as np
 
 from cutnode.compiler.jit import compiled, record_for_techniques
 from cutnode.contract.bits import Bits
-from cutnode.contract.derived import knows_gains, most_moves
+from cutnode.contract.derived import gives_hints, knows_gains, most_moves
 from cutnode.contract.dispatch import defines, game_constant, longest_line
 from cutnode.contract.host import look
 from cutnode.contract.positions import pack, unpack, width, words_each
@@ -28,6 +28,7 @@ from cutnode.contract.verbs import (
     canonical,
     canonical_move,
     gain,
+    hint,
     key,
     moves,
     moves_again,
@@ -435,15 +436,20 @@ def rank_moves(position, tt_move, previous, mover, ply, top, end, keep_children,
     """
     stride = width(position) + 1
     refuting = refutations(search, previous, mover, ply)
+    hinted = gives_hints(position) and search.use_hints != 0
     for at in range(top, end):
         move = search.moves[at]
         score = learned_score(search, refuting, move, pattern_of(position, move), mover, ply)
+        quiet = True
         if knows_gains(position):
             won = gain(position, move)
+            quiet = won <= 0
             if won > 0:
                 # Captures that lose material by exchanges come last, all others before quiet moves.
                 loses = search.use_see_pruning and not see_ge(position, move, 0)
                 score += search.order_gain_weight * won + (-NOISY_BONUS if loses else NOISY_BONUS)
+        if hinted and quiet:
+            score += search.hints_weight * hint(position, move)
         again = False
         if keep_children:
             child = play(position, move)

@@ -70,6 +70,13 @@ TECHNIQUES = {
             ),
         ),
         Technique(
+            "hints",
+            True,
+            "search quiet moves in the order of the game's hints until more is known",
+            "hint",
+            parameters=(bonus("weight", 1, "weight of a point of a hint, in history points"),),
+        ),
+        Technique(
             "table",
             True,
             "remember the scores of positions (transposition table)",
