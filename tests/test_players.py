@@ -70,7 +70,7 @@ def test_a_player_has_to_take_the_game_so_far_where_it_matters():
 
 def test_players_win_against_a_bare_king():
     chess = load_game("chess")
-    player = make_player(chess, "nodes=1000")
+    player = make_player(chess, "nodes=1500")
     for fen in ("8/8/2k1B3/4K3/8/8/8/6R1 w - - 0 1", "8/8/2k5/4K3/8/8/8/6R1 w - - 0 1"):
         record = play_game((player, player), chess.parse(fen))
         assert record.ending() == "rules"

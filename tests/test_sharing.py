@@ -51,7 +51,7 @@ def search():
 def node_at(ply, words, *, depth=SHARED_DEPTH, window=(3, 4), word=WORD):
     return NodeInfo(
         PLAIN, None, Bits(word), words, *window, depth, ply, 0, NO_MOVE, 0, NO_MOVE, False, False,
-        0, False, -INFINITE, False,
+        0, False, -INFINITE, False, -INFINITE,
     )  # fmt: skip
 
 

@@ -17,11 +17,11 @@ from cutnode.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
 
 pytestmark = pytest.mark.once
 
-TACTICS = ("chess", "8/8/1p1r1k2/p1pPN1p1/P3KnP1/1P6/8/3R4 b - - 0 1", 4)
+TACTICS = ("chess", "8/8/1p1r1k2/p1pPN1p1/P3KnP1/1P6/8/3R4 b - - 0 1", 6)
 """A position with captures, checks and passes."""
 MILLS = ("morris:three", "", 8)
 """Deep enough for nodes that test other moves against the hash move."""
-MATE = ("chess", "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 5)
+MATE = ("chess", "kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 6)
 """Mate in two (P. Morphy)."""
 RACE = ("breakthrough:5x5", "", 5)
 LONG_RACE = (*RACE[:2], 8)
@@ -35,6 +35,7 @@ DICE = ("toys.pig", "", 4)
 
 CASES = {
     "order": (RACE, ""),
+    "hints": (TACTICS, ""),
     "table": (RACE, "table_cutoffs"),
     "frontier": (PAIRS, ""),
     "symmetry": (FOUR, ""),

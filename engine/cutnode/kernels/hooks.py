@@ -57,6 +57,8 @@ class NodeInfo(NamedTuple):
     """The static evaluation of the position, if a technique needs one, else ``-INFINITE``."""
     improving: bool
     """Whether the static evaluation is better than two plies ago, or cannot be compared."""
+    estimate: int
+    """The static evaluation, or a bound from the table that contradicts it."""
 
 
 @compiled
@@ -65,7 +67,7 @@ def at_depth(node, depth, tt_move):
     return NodeInfo(
         node.position, node.evaluation, node.word, node.table, node.alpha, node.beta, depth,
         node.ply, node.top, node.previous, node.mover, tt_move, node.in_check, node.in_pv,
-        node.cut_node, node.can_prune, node.static_eval, node.improving,
+        node.cut_node, node.can_prune, node.static_eval, node.improving, node.estimate,
     )  # fmt: skip
 
 

@@ -88,6 +88,7 @@ __all__ = [
     "count_cutoff",
     "count_kind",
     "end_of_line",
+    "estimate_by",
     "extend_line",
     "is_excluded_at_root",
     "leaf_score",
@@ -278,6 +279,16 @@ def bounds_of(data, ply, search):
     lower = from_table(lower_of(data), ply, search.win, search.step)
     upper = from_table(upper_of(data), ply, search.win, search.step)
     return lower, upper
+
+
+@compiled
+def estimate_by(data, static_eval, position, ply, search):
+    """Return a static evaluation, or the bound of an entry that contradicts it, if wanted."""
+    wanted = search.table_estimates != 0 and not search.exact and knows_gains(position)
+    if not wanted or data == Bits(0) or static_eval == -INFINITE:
+        return static_eval
+    lower, upper = bounds_of(data, ply, search)
+    return limited(min(max(static_eval, lower), upper), search.win)
 
 
 @compiled

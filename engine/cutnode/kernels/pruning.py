@@ -39,7 +39,7 @@ def razoring(node, plan, search):
     """Cut a node so far below alpha that only noisy moves could help, if they do not."""
     if not search.use_razoring or node.depth > search.razoring_depth:
         return plan
-    if node.static_eval + search.razoring_margin * node.depth > node.alpha:
+    if node.estimate + search.razoring_margin * node.depth > node.alpha:
         return plan
     # Confirm it by quiescence search: a capture may make up for the difference.
     value = quiet_score(node, search)
@@ -52,13 +52,15 @@ def razoring(node, plan, search):
 @compiled
 def reverse_futility(node, plan, search):
     """Cut a node so far above beta that the few plies left will not bring the score below it."""
+    if not search.use_reverse_futility or node.depth > search.reverse_futility_depth:
+        return plan
     depth = node.depth if node.improving else node.depth + 1
-    wanted = search.use_reverse_futility and node.depth <= search.reverse_futility_depth
-    if not wanted or node.static_eval - search.reverse_futility_margin * depth < node.beta:
+    margin = search.reverse_futility_margin * depth - search.reverse_futility_less
+    if node.estimate - max(margin, 0) < node.beta:
         return plan
     search.reverse_cutoffs += 1
     search.estimates += 1
-    return cut(node.static_eval)
+    return cut(node.estimate)
 
 
 @compiled

@@ -35,6 +35,7 @@ from cutnode.kernels.node import (
     SearchMemory,
     address,
     bounds_of,
+    estimate_by,
     look_up,
     must_stop,
     settles,
@@ -151,7 +152,7 @@ def quiet_node(
 
     # Step 2. Look the position up, but only in games with gains: in others a quiescence search
     # ends after a few nodes, and a probe does not pay.
-    tt_move = NO_MOVE
+    tt_move, data = NO_MOVE, Bits(0)
     use_table = search.use_table and knows_gains(position)
     if use_table:
         data = look_up(table, word, search)
@@ -172,7 +173,7 @@ def quiet_node(
     if not in_check or too_long:
         search.estimates += 1
         stand_pat = limited(estimate_at(evaluation, position, ply, search), search.win)
-        best = stand_pat
+        best = estimate_by(data, stand_pat, position, ply, search)
         if best >= beta or too_long:
             search.leaves += 1
             return best

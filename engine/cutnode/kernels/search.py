@@ -72,6 +72,7 @@ from cutnode.kernels.node import (
     count_cutoff,
     count_kind,
     end_of_line,
+    estimate_by,
     extend_line,
     is_excluded_at_root,
     leaf_score,
@@ -213,21 +214,22 @@ def horizon_score(position, evaluation, word, node, search, table):
 def consult_table(position, word, node, excluded_move, search, table):
     """Look a position up: return whether its entry decides the node, and the score if so.
 
-    Also return the hash move, its score, and whether that move may be singular.  In a singular
-    search (one with an excluded move) the entry answers another question: only its move is of use.
+    Also return the hash move, its score, whether that move may be singular, and the entry, if it
+    holds for the node.  In a singular search (one with an excluded move) it answers another
+    question: only its move is of use.
     """
     ply, depth = node.ply, node.depth
     tt_move, tt_score, try_singular = NO_MOVE, -INFINITE, False
     data = look_up(table, word, search)
     if data == Bits(0):
-        return False, tt_score, tt_move, tt_score, try_singular
+        return False, tt_score, tt_move, tt_score, try_singular, data
     if ply > 0 and excluded_move == NO_MOVE and suits(data, depth, search.exact):
         lower, upper = bounds_of(data, ply, search)
         decided, value = entry_cutoff(lower, upper, node.alpha, node.beta)
         if decided:
             search.table_cutoffs += 1
             search.estimates += not settles(position, data, search)
-            return True, value, tt_move, tt_score, try_singular
+            return True, value, tt_move, tt_score, try_singular, data
     tt_move = tt_move_of(position, data, search)
     if search.use_singular_extensions and depth >= search.singular_extensions_depth and ply > 0:
         tt_score = from_table(lower_of(data), ply, search.win, search.step)
@@ -236,7 +238,8 @@ def consult_table(position, word, node, excluded_move, search, table):
         try_singular = tt_move != NO_MOVE and excluded_move == NO_MOVE
         try_singular &= depth_of(data) >= depth - search.singular_extensions_less
         try_singular &= abs(tt_score) <= MOST_ESTIMATE
-    return False, tt_score, tt_move, tt_score, try_singular
+    entry = data if excluded_move == NO_MOVE else Bits(0)
+    return False, tt_score, tt_move, tt_score, try_singular, entry
 
 
 @compiled
@@ -251,6 +254,13 @@ def static_evaluation(position, evaluation, ply, in_check, wanted, search):
     # Where players alternate, the same player was to move two plies ago.
     improving = not compared or ply < 2 or static_eval > search.static_eval[ply - 2]
     return static_eval, improving
+
+
+@compiled
+def promises_cutoff(node, search):
+    """Return whether a null move is likely to fail high, by what is known of the node."""
+    least = node.beta + search.null_move_least - search.null_move_slope * node.depth
+    return node.estimate >= max(node.beta, node.static_eval) and node.static_eval >= least
 
 
 @compiled
@@ -292,18 +302,20 @@ def pass_of(position, wanted):
 
 
 @compiled
-def null_move_node(static_eval, beta, depth, ply, top, search):
+def null_move_node(node, search):
     """Return the node after a null move: the higher the estimate, the less depth it gets."""
     # Only whether it fails high matters: the pass has no pattern, and yields no line and no bound
     # better than beta.
+    ply, beta = node.ply, node.beta
     search.null_tries += 1
     search.patterns[ply + 2] = 0
     search.double_extensions[ply + 1] = search.double_extensions[ply]
     search.cut_node[ply + 1] = 1 - search.cut_node[ply]
-    surplus = min((static_eval - beta) // max(search.null_move_margin, 1), search.null_move_surplus)
-    less = depth - 1 - search.null_move_reduction - depth // 4 - surplus
+    surplus = (node.estimate - beta) // max(search.null_move_margin, 1)
+    less = node.depth - 1 - search.null_move_reduction - node.depth // search.null_move_divisor
+    less -= min(surplus, search.null_move_surplus)
     nothing = np.int64(0)
-    return Node(-beta, 1 - beta, less, ply + 1, nothing, nothing, top, np.int64(NO_MOVE))
+    return Node(-beta, 1 - beta, less, ply + 1, nothing, nothing, node.top, np.int64(NO_MOVE))
 
 
 @compiled
@@ -622,9 +634,9 @@ def search_node(
     estimates, repetitions = search.estimates, search.repetitions
     excluded_move = search.excluded_move[ply]
     use_table = uses_table(position, depth, steps, search)
-    tt_move, tt_score, try_singular = NO_MOVE, -INFINITE, False
+    tt_move, tt_score, try_singular, entry = NO_MOVE, -INFINITE, False, Bits(0)
     if use_table:
-        decided, value, tt_move, tt_score, try_singular = consult_table(
+        decided, value, tt_move, tt_score, try_singular, entry = consult_table(
             position, word, node, excluded_move, search, table
         )
         if decided:
@@ -642,19 +654,19 @@ def search_node(
     static_eval, improving = static_evaluation(position, evaluation, ply, in_check, asked, search)
 
     # Step 6. Techniques that look only at the node: razoring, reverse futility, and the user's.
-    mover = side(position, ply)
     here = NodeInfo(
-        position, evaluation, word, table, alpha, beta, depth, ply, top, previous, mover, tt_move,
-        in_check, beta - alpha > 1, cut_node, can_prune, static_eval, improving,
+        position, evaluation, word, table, alpha, beta, depth, ply, top, previous,
+        side(position, ply), tt_move, in_check, beta - alpha > 1, cut_node, can_prune, static_eval,
+        improving, estimate_by(entry, static_eval, position, ply, search),
     )  # fmt: skip
     wanted = plan_for(here, search)
     if wanted.cuts:
         return wanted.score
 
     # Step 7. Null move: if even a pass fails high, a move will.
-    try_null_move, child = pass_of(position, try_null_move and static_eval >= beta)
+    try_null_move, child = pass_of(position, try_null_move and promises_cutoff(here, search))
     if try_null_move:
-        test = null_move_node(static_eval, beta, depth, ply, top, search)
+        test = null_move_node(here, search)
         child_word = address(child, np.int64(0), search)
         value = -search_node(child, evaluation, child_word, test, search, table)
         if value >= beta and verifies_null_move(depth, test.depth, ply, search):
@@ -691,7 +703,7 @@ def search_node(
     # Step 10. Make the moves, and rank them.
     enhanced = looks_ahead(depth, search)
     keep_children = enhanced or (search.use_order != 0 and depth >= search.order_depth)
-    end = make_moves(position, tt_move, previous, mover, ply, top, keep_children, search)
+    end = make_moves(position, tt_move, previous, here.mover, ply, top, keep_children, search)
     if end == top:
         return alpha
     here = at_depth(here, depth, tt_move)

@@ -82,7 +82,17 @@ TECHNIQUES = {
             "remember the scores of positions (transposition table)",
             source='R. Hyatt and T. Mann, "A lockless transposition-table implementation for '
             'parallel search" (2002); both bounds in one entry',
-            parameters=(depth(1, "at nodes of at least this depth"),),
+            parameters=(
+                depth(1, "at nodes of at least this depth"),
+                Parameter(
+                    "estimates",
+                    0,
+                    0,
+                    1,
+                    "1: in games that define gain, a selective search takes a bound from the table "
+                    "as an estimate where the static evaluation contradicts it",
+                ),
+            ),
         ),
         Technique(
             "frontier",
@@ -320,7 +330,14 @@ TECHNIQUES = {
             source="C. Donninger (1993)",
             parameters=(
                 depth(3, "at nodes of at least this depth"),
-                Parameter("reduction", 2, 0, 16, "plies of reduction, plus a quarter of the depth"),
+                Parameter("reduction", 2, 0, 16, "plies of reduction"),
+                Parameter("divisor", 4, 1, 64, "plies of depth for each further ply of reduction"),
+                margin(
+                    "least",
+                    0.0,
+                    "how far the static evaluation must be above beta, less slope for each ply",
+                ),
+                margin("slope", 0.0, "see least"),
                 Parameter(
                     "surplus",
                     0,
@@ -377,7 +394,13 @@ TECHNIQUES = {
             former="reverse",
             parameters=(
                 depth_limit(4),
-                margin("margin", 1.0, "for each ply of depth"),
+                margin(
+                    "margin",
+                    1.0,
+                    "for each ply of depth, and for one more if the static evaluation is not "
+                    "improving",
+                ),
+                margin("less", 0.0, "subtracted from the margin of all plies"),
             ),
         ),
         Technique(
