@@ -442,6 +442,10 @@ def test_patterns(found):
     assert answer.endswith("is 1024; patterns are 0 to 1023")
 
 
+def test_hints(found):
+    assert "further from 0" in found(duel, hint=lambda position, move: 10**7)["hint"]
+
+
 def test_gains(found):
     assert "further from 0" in found(duel, gain=lambda position, move: 10**7)["gain"]
     rules = {"noisy": duel.moves, "gain": lambda position, move: 100}
