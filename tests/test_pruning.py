@@ -1,4 +1,4 @@
-"""What a node knows before its moves: estimates by bounds of the table, margins, null moves."""
+"""Pruning a node before its moves: estimates from the table, margins and null moves."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Which quiet moves of chess look promising: pieces that leave an attack, and checks.
 
 A piece is in danger where a piece of less worth attacks it.  Moves out of danger come first, moves
-into it last.  The worths are Stockfish's (version 15), on the scale of our history.
+into it last.  The worths are half of Stockfish's (version 15.1), whose history has another scale.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def hint(position, move):
 
 @compiled
 def in_danger(position, kind, square):
-    """Return whether a piece of less worth than a piece of this *kind* attacks a square."""
+    """Return whether the other player attacks a square with a piece worth less than this *kind*."""
     found = pawn_attacks_down(position.pawns & position.theirs) & (Bits(1) << Bits(square))
     if kind >= ROOK:
         occupied = position.mine | position.theirs

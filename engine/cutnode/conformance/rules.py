@@ -277,20 +277,24 @@ def written(verb: Callable[..., int], position: Any) -> list[int]:
     return buffer[: verb(position, buffer, 0)]
 
 
+def beyond_limit(verb: Any, position: Any) -> Iterator[tuple[int, int]]:
+    """Yield each move for which a verb returns a number beyond the limit, and the number."""
+    for move in legal_moves(position):
+        number = operator.index(verb(position, move))
+        if abs(number) > ORDER_LIMIT:
+            yield move, number
+
+
 @RULES.about("gain", Sample.choices)
 def gains_are_limited(position: Any, sample: Sample) -> Iterator[str]:
-    for move in legal_moves(position):
-        won = operator.index(gain(position, move))
-        if abs(won) > ORDER_LIMIT:
-            yield f"move {move} gains {won}, further from 0 than {ORDER_LIMIT}"
+    for move, won in beyond_limit(gain, position):
+        yield f"move {move} gains {won}, further from 0 than {ORDER_LIMIT}"
 
 
 @RULES.about("hint", Sample.choices)
 def hints_are_limited(position: Any, sample: Sample) -> Iterator[str]:
-    for move in legal_moves(position):
-        score = operator.index(hint(position, move))
-        if abs(score) > ORDER_LIMIT:
-            yield f"of move {move} is {score}, further from 0 than {ORDER_LIMIT}"
+    for move, score in beyond_limit(hint, position):
+        yield f"of move {move} is {score}, further from 0 than {ORDER_LIMIT}"
 
 
 @RULES.about("pattern", Sample.choices)

@@ -498,9 +498,10 @@ def exchange(position: Any, move: int, least: int) -> bool:
 def hint(position: Any, move: int) -> int:
     """Return how promising a quiet move looks, in history points; default 0.
 
-    Called for each move without a :func:`gain`, before the search has learned which moves are good
-    (move ordering).  It is cheaper than :func:`order`, as no move has to be made.  History scores
-    stay between -16,384 and 16,384; the number must be between -1,000,000 and 1,000,000.
+    Called for each move without a :func:`gain` (move ordering).  A search adds the number to the
+    move's history, which stays between -16,384 and 16,384, so a hint counts most before the search
+    has learned anything.  It must be between -1,000,000 and 1,000,000.  Unlike :func:`order` it
+    does not need the position after the move.
 
     Example::
 

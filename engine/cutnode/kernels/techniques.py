@@ -72,7 +72,7 @@ TECHNIQUES = {
         Technique(
             "hints",
             True,
-            "search quiet moves in the order of the game's hints until more is known",
+            "order quiet moves by the game's hints in addition to history",
             "hint",
             parameters=(bonus("weight", 1, "weight of a point of a hint, in history points"),),
         ),
@@ -335,7 +335,8 @@ TECHNIQUES = {
                 margin(
                     "least",
                     0.0,
-                    "how far the static evaluation must be above beta, less slope for each ply",
+                    "margin by which the static evaluation must exceed beta, minus slope times the "
+                    "depth",
                 ),
                 margin("slope", 0.0, "see least"),
                 Parameter(
@@ -400,7 +401,7 @@ TECHNIQUES = {
                     "for each ply of depth, and for one more if the static evaluation is not "
                     "improving",
                 ),
-                margin("less", 0.0, "subtracted from the margin of all plies"),
+                margin("less", 0.0, "subtracted from the total margin, which stays at least 0"),
             ),
         ),
         Technique(
