@@ -1,4 +1,4 @@
-"""Pruning a node before its moves: estimates from the table, margins and null moves."""
+"""Pruning: where it is allowed, estimates from the table, margins and null moves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cutnode.kernels.hooks import NodeInfo, plan
 from cutnode.kernels.node import estimate_by, search_dtype
 from cutnode.kernels.pruning import reverse_futility
 from cutnode.kernels.scores import MOST_ESTIMATE, WIN
-from cutnode.kernels.search import null_move_node, promises_cutoff
+from cutnode.kernels.search import may_prune, null_move_node, promises_cutoff
 from cutnode.kernels.table import packed_bounds
 
 pytestmark = pytest.mark.once
@@ -44,6 +44,29 @@ def node_at(depth, static_eval, *, beta=0, improving=False, estimate=None):
 
 def entry(lower, upper):
     return packed_bounds(lower, upper, 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "allowed"),
+    [
+        ({}, (True, True)),
+        ({"beta": 9}, (False, False)),
+        ({"beta": 9, "pvs_skips": 1}, (False, True)),
+        ({"beta": 9, "pvs_skips": 1, "use_pvs": 0}, (False, False)),
+        *(({name: 1, "pvs_skips": 1}, (False, False)) for name in ("exact", "in_check")),
+        ({"ply": 0, "pvs_skips": 1}, (False, False)),
+        ({"beta": WIN - 9, "pvs_skips": 1}, (False, False)),
+    ],
+)
+def test_estimates_may_skip_moves_of_nodes_that_they_may_not_cut(search, changes, allowed):
+    search.use_pvs = 1
+    node = {"alpha": 0, "beta": 1, "ply": 2, "in_check": 0}
+    for name, value in changes.items():
+        if name in node:
+            node[name] = value
+        else:
+            setattr(search, name, value)
+    assert may_prune(*node.values(), search) == allowed
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from cutnode.storage.tables import Table, available_megabytes
 
 OPERATIONS = (
     *("begin", "bucket", "is_marked", "mark", "open_for", "open_whole", "prepare"),
-    *("probe", "reserve", "resize", "store"),
+    *("probe", "reserve", "resize", "store", "store_depth"),
 )
 
 
@@ -239,6 +239,24 @@ def test_earlier_search_gives_way_before_least_work(ops):
         assert found(ops, words, word)
     assert not any(found(ops, words, word) for word in (1, 2, 3, 4))
     assert put(ops, words, 9)
+
+
+@pytest.mark.parametrize(
+    ("shallower", "proven", "depth", "kept"),
+    [(0, False, 5, True), (3, False, 3, False), (3, False, 2, True), (3, True, 5, True)],
+)
+def test_bounds_of_a_search_give_way_to_newer_ones_that_are_little_shallower(
+    ops, shallower, proven, depth, kept
+):
+    words = words_of(ops, 7)
+    old, new = (-INFINITE, 50), (80, INFINITE)
+    ops.store_depth(words, Bits(5), *old, NO_MOVE, 6, proven, 0)
+    ops.store_depth(words, Bits(5), *new, 7, depth, False, shallower)
+    lower, upper, move, _ = found(ops, words, 5)
+    assert ((lower, upper), move) == ((old, NO_MOVE) if kept else (new, 7))
+    ops.begin(words, False)
+    ops.store_depth(words, Bits(5), *new, 7, 1, False, 0)
+    assert found(ops, words, 5) == (*new, 7, 2)
 
 
 # Generations and ages

@@ -51,8 +51,7 @@ class NodeInfo(NamedTuple):
     cut_node: int
     """1 for an expected cut-node, else 0."""
     can_prune: bool
-    """Whether estimates may cut the node or skip moves: never at PV nodes, in check, or in an exact
-    search."""
+    """Whether estimates may cut the node: never at PV nodes, in check, or in an exact search."""
     static_eval: int
     """The static evaluation of the position, if a technique needs one, else ``-INFINITE``."""
     improving: bool
@@ -91,7 +90,8 @@ class ChildInfo(NamedTuple):
     alpha: int
     """The current alpha, as raised by the moves before."""
     may_skip: bool
-    """Whether the node can prune, and a move has been searched that does not lose by force."""
+    """Whether estimates may skip the move, at a PV node too: one move at least has been searched,
+    and does not lose by force."""
 
 
 class Plan(NamedTuple):

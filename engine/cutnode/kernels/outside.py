@@ -240,9 +240,11 @@ def outside_on_cutoff(node, child, search):
 @hooked("store", "return answer(hook(table, entry, search), False)", instead=True)
 def outside_store(table, entry, search):
     """Store an entry by a hook, or else by the table's own scheme: see ``store_depth``."""
+    shallower = np.int64(0) if search.exact else search.table_shallower
     return store_depth(
-        table, entry.word, entry.lower, entry.upper, entry.move, entry.depth, entry.proven
-    )
+        table, entry.word, entry.lower, entry.upper, entry.move, entry.depth, entry.proven,
+        shallower,
+    )  # fmt: skip
 
 
 @hooked("estimates", "wanted = True", "wanted")

@@ -100,6 +100,8 @@ TACTICAL = Profile(
     quiet_leaves=True,
     values={
         "table.estimates": 1,
+        "table.shallower": 3,
+        "pvs.skips": 1,
         "deepening.parity": 1,
         "null_move.reduction": 3,
         "null_move.divisor": 3,

@@ -165,13 +165,17 @@ def uses_table(position, depth, steps, search):
 
 @compiled
 def may_prune(alpha, beta, ply, in_check, search):
-    """Return whether an estimate may cut a node or skip its moves.
+    """Return whether an estimate may cut a node, and whether it may skip moves of the node.
 
-    Not at the root or a PV node, not in check, not in an exact search, and not where the window
-    holds wins or losses counted in plies: an estimate says nothing about those.
+    Neither at the root, in check, in an exact search, or where the window holds wins or losses
+    counted in plies: an estimate says nothing about those.  A PV node is never cut, but its moves
+    may be skipped, if wanted.
     """
     decisive = search.win != 0 and (alpha < -MOST_ESTIMATE or beta > MOST_ESTIMATE)
-    return ply > 0 and not search.exact and beta - alpha <= 1 and not in_check and not decisive
+    wanted = ply > 0 and not search.exact and not in_check and not decisive
+    null_window = beta - alpha <= 1
+    skips_in_pv = search.use_pvs != 0 and search.pvs_skips != 0
+    return wanted and null_window, wanted and (null_window or skips_in_pv)
 
 
 @compiled
@@ -646,11 +650,11 @@ def search_node(
 
     # Step 5. Estimate the position, if a later step needs it.
     in_check, cut_node = check(position), search.cut_node[ply]
-    can_prune = may_prune(alpha, beta, ply, in_check, search)
+    can_prune, can_skip = may_prune(alpha, beta, ply, in_check, search)
     try_null_move = can_prune and null_move_applies(depth, ply, previous, excluded_move, search)
     try_probcut = can_prune and probcut_applies(depth, search)
     asked = try_null_move or try_probcut or wants_estimate(search)
-    asked |= can_prune and margins_apply(position, depth, search)
+    asked |= can_skip and margins_apply(position, depth, search)
     static_eval, improving = static_evaluation(position, evaluation, ply, in_check, asked, search)
 
     # Step 6. Techniques that look only at the node: razoring, reverse futility, and the user's.
@@ -775,7 +779,7 @@ def search_node(
 
         # Step 15. Techniques that look at a move: extensions, pruning, reductions, and the user's.
         # Prune nothing until a move has been searched that does not lose by force.
-        may_skip = can_prune and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE)
+        may_skip = can_skip and searched > 0 and (search.win == 0 or best > -MOST_ESTIMATE)
         won = np.int64(gain(position, move))
         this = ChildInfo(move, child, again, won, place, at, first, alpha, may_skip)
         decision = decision_on(here, this, single, search)

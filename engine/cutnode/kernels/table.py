@@ -20,7 +20,8 @@ values are stored unchanged: a value belongs to its position, however it was rea
 
 Replacement.  A new entry replaces, in this order: an entry for the same position, a free one, one
 from an earlier search (ageing), the one with the least work (the least depth).  Bounds for the same
-position are merged; of bounds from different depths, the deeper ones from this search stay.
+position are merged; of bounds from different depths, the deeper ones from this search stay, unless
+a selective search prefers the newer ones.
 
 Region.  A search starts with a small region at the front of the array and enlarges it when it is
 half full, so that easy positions stay in the processor's cache and touch little memory.  The solver
@@ -236,10 +237,11 @@ def store(table, word, lower, upper, move, work, each):
 
 
 @compiled
-def store_depth(table, word, lower, upper, move, depth, proven):
+def store_depth(table, word, lower, upper, move, depth, proven, shallower=0):
     """Store the bounds found at a depth, as :func:`store` does.
 
-    *proven* says that they do not depend on estimates.
+    *proven* says that they do not depend on estimates.  They replace estimates of the position
+    from this search that are at most *shallower* plies deeper.
     """
     victim, worth, data = place(table, word)
     work = 2 * depth + (1 if proven else 0)
@@ -250,7 +252,8 @@ def store_depth(table, word, lower, upper, move, depth, proven):
             if low <= high:
                 lower, upper = low, high
         elif age_of(data) == np.int64(table[AGE]) and work_of(data) > work:
-            return False
+            if is_proven(data) or work_of(data) > work + 2 * shallower:
+                return False
         move = move_of(data) if move == NO_MOVE else move
     put(table, victim, word, packed_bounds(lower, upper, move), work, np.int64(table[AGE]))
     # Count only entries in free places: a replacement leaves the table as full as it was.
