@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import signal
 import sys
@@ -29,6 +30,7 @@ from cutnode.kernels.parameters import HALF_FULL
 from cutnode.kernels.profiles import DEFAULT, TACTICAL, profile_of
 from cutnode.kernels.scores import MOST_ESTIMATE, WIN
 from cutnode.kernels.techniques import EXACT, TECHNIQUES, choose, leave_out
+from cutnode.search import deepening
 
 GAME = load_game("connect4")
 EMPTY = GAME.start()
@@ -246,6 +248,19 @@ def test_lines_that_are_told_are_whole(engine):
     assert told[-1].lines == result.lines
     engine.clear()
     assert engine.search(position, depth=7, lines=7).nodes == result.nodes
+
+
+@compiled_only
+@pytest.mark.parametrize("after", [0, math.inf])
+def test_lines_are_told_as_they_are_while_time_is_short(engine, monkeypatch, after):
+    monkeypatch.setattr(deepening, "EXTENDED_AFTER", after)
+    position = GAME.parse("44")
+    engine.search(position, depth=7)
+    told = []
+    result = engine.search(position, depth=7, seconds=60, progress=told.append)
+    short = [line for line in told[-1].lines if len(line.pv) < 7]
+    assert bool(short) == (after > 0)
+    assert [len(line.pv) for line in result.lines] == [7]
 
 
 # Restricted root moves, bounds, and depths that are not completed
