@@ -245,7 +245,7 @@ def test_earlier_search_gives_way_before_least_work(ops):
     ("shallower", "proven", "depth", "kept"),
     [(0, False, 5, True), (3, False, 3, False), (3, False, 2, True), (3, True, 5, True)],
 )
-def test_bounds_of_a_search_give_way_to_newer_ones_that_are_little_shallower(
+def test_bounds_of_a_search_give_way_to_newer_ones_a_little_shallower(
     ops, shallower, proven, depth, kept
 ):
     words = words_of(ops, 7)

@@ -90,8 +90,8 @@ class ChildInfo(NamedTuple):
     alpha: int
     """The current alpha, as raised by the moves before."""
     may_skip: bool
-    """Whether estimates may skip the move, at a PV node too: one move at least has been searched,
-    and does not lose by force."""
+    """Whether estimates may skip the move: the node allows it (a PV node only with ``pvs.skips``),
+    and a move has been searched that does not lose by force."""
 
 
 class Plan(NamedTuple):

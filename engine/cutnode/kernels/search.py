@@ -167,9 +167,9 @@ def uses_table(position, depth, steps, search):
 def may_prune(alpha, beta, ply, in_check, search):
     """Return whether an estimate may cut a node, and whether it may skip moves of the node.
 
-    Neither at the root, in check, in an exact search, or where the window holds wins or losses
-    counted in plies: an estimate says nothing about those.  A PV node is never cut, but its moves
-    may be skipped, if wanted.
+    It may do neither at the root, in check, or in an exact search, nor where the window holds wins
+    or losses counted in plies: an estimate says nothing about those.  A PV node is never cut; its
+    moves are skipped if ``pvs.skips`` is 1.
     """
     decisive = search.win != 0 and (alpha < -MOST_ESTIMATE or beta > MOST_ESTIMATE)
     wanted = ply > 0 and not search.exact and not in_check and not decisive

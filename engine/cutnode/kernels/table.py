@@ -240,8 +240,8 @@ def store(table, word, lower, upper, move, work, each):
 def store_depth(table, word, lower, upper, move, depth, proven, shallower=0):
     """Store the bounds found at a depth, as :func:`store` does.
 
-    *proven* says that they do not depend on estimates.  They replace estimates of the position
-    from this search that are at most *shallower* plies deeper.
+    *proven* says that they do not depend on estimates.  Bounds from the same search stay
+    if they are deeper by more than *shallower* plies, or deeper and proven.
     """
     victim, worth, data = place(table, word)
     work = 2 * depth + (1 if proven else 0)

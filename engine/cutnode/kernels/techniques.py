@@ -97,9 +97,8 @@ TECHNIQUES = {
                     0,
                     0,
                     MOST_DEPTH,
-                    "a selective search replaces the bounds of a position by newer ones that are "
-                    "at most this many plies less deep: deeper ones that did not cut are worth "
-                    "less than a move that does",
+                    "a selective search replaces the bounds of a position with newer ones that "
+                    "are at most this many plies shallower",
                     "3 against 0 in chess, 5,000 nodes a move: +24 Elo (-1 to 50), 400 games",
                 ),
             ),
@@ -216,7 +215,7 @@ TECHNIQUES = {
                     0,
                     0,
                     1,
-                    "1: techniques that skip moves do so at PV nodes, too",
+                    "1: techniques may skip moves at PV nodes, too",
                     "1 against 0, 5,000 nodes a move: +68 Elo (38 to 98) in chess, 300 games; -80 "
                     "(-128 to -34) in Dobutsu, 120 games",
                 ),
