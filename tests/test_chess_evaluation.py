@@ -1,16 +1,18 @@
 """The evaluation of chess, its weights file, and the tuner."""
 
 import random
+import sys
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from cutnode import GameError, Searcher, legal_moves
+from cutnode import CutnodeError, GameError, Searcher, legal_moves
 from cutnode.contract.counting import NOWHERE
 from cutnode.games.chess import (
     Position,
     adjust,
+    check,
     opponent_planes,
     outcome,
     parse_position,
@@ -31,6 +33,7 @@ from cutnode.games.chess.evaluation import (
     worth_of,
 )
 from cutnode.games.chess.kings import danger_worth
+from cutnode.games.chess.labels import LABELLED, UNKNOWN, evaluations, fens, rows_nearby
 from cutnode.games.chess.weights import (
     LINEAR,
     SIZE,
@@ -62,7 +65,7 @@ def played(seed, plies):
         yield position
 
 
-BOARD = tuning.BOARD
+BOARD = LABELLED.names[:8]
 POSITIONS = [position for seed in range(4) for position in list(played(seed, 120))[::3]]
 
 
@@ -104,7 +107,7 @@ def test_features_times_weights_are_the_evaluation():
 
 
 def rows_of(positions):
-    rows = np.zeros(len(positions), tuning.LABELLED)
+    rows = np.zeros(len(positions), LABELLED)
     for row, position in zip(rows, positions, strict=True):
         for name in BOARD:
             row[name] = getattr(position, name)
@@ -317,6 +320,50 @@ def test_positions_where_something_hangs_are_not_quiet():
     assert tuning.quiet(rows).tolist() == [False, True, True, False]
 
 
+def engine_that_says(path, answer):
+    """Write a program that answers every ``eval`` with the *answer*, and return its path."""
+    path.write_text(
+        f"#!{sys.executable}\nimport sys\n"
+        f"for line in sys.stdin:\n    if line == 'eval\\n':\n        print({answer!r})\n"
+    )
+    path.chmod(0o755)
+    return str(path)
+
+
+SAYS = "NNUE evaluation        -1.25 (white side)\nFinal evaluation       -1.30 (white side)"
+
+
+def boards_of(rows):
+    return [tuple(map(int, row))[:8] for row in rows[list(BOARD)]]
+
+
+def test_labels_are_an_engines_evaluations(tmp_path):
+    rows = rows_of(POSITIONS)
+    assert boards_of(rows_of([parse_position(fen) for fen in fens(rows)])) == boards_of(rows)
+    assert evaluations(engine_that_says(tmp_path / "says", SAYS), rows).tolist() == [-125] * len(
+        rows
+    )
+    silent = engine_that_says(tmp_path / "silent", "Unknown command: 'eval'.")
+    with pytest.raises(CutnodeError, match=r"evaluated 0 of .* it must be Stockfish 12 or later"):
+        evaluations(silent, rows)
+    with pytest.raises(CutnodeError, match=r"none cannot be started .* name it with --engine"):
+        evaluations(str(tmp_path / "none"), rows)
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_positions_near_others_are_those_that_a_search_evaluates():
+    rows = rows_of(POSITIONS)
+    rows["game"] = np.arange(len(rows))
+    found = rows_nearby(rows, 3, seed=1)
+    assert len(rows) < len(found) < 3 * len(rows)
+    assert set(found["result"]) == {UNKNOWN}
+    assert np.array_equal(found, rows_nearby(rows, 3, seed=1))
+    assert not set(boards_of(rows)) & set(boards_of(rows_nearby(rows[:1], 9, seed=2)))
+    for position in map(parse_position, fens(found)):
+        assert legal_moves(position) and not check(position)
+
+
 @pytest.mark.slow
 @pytest.mark.long
 def test_games_are_played_and_weights_fitted(tmp_path):
@@ -336,6 +383,12 @@ def test_games_are_played_and_weights_fitted(tmp_path):
     wide = ("--width", 16, "--begin", installed_file(Position))
     result = run("network", folder, "--out", tmp_path / "chess.weights", *wide)
     assert "not of a network of 16" in result.output or "cutnode[train]" in result.output
+    engine = engine_that_says(tmp_path / "says", SAYS)
+    result = run("label", folder, tmp_path / "labelled", "--times", 2, "--engine", engine)
+    assert result.exit_code == 0 and result.output.count("positions") == 1
+    begun = run("label", folder, tmp_path / "labelled", "--engine", engine)
+    assert begun.exit_code == 0 and not begun.output
+    assert (tmp_path / "labelled" / "played.txt").read_text().startswith("Stockfish's evaluation")
     assert "weights these" in run("report", folder, "--weights", weights).output
     (folder / "games-0-00009.npy").write_bytes(b"")
     assert "is not a file of positions" in run("fit", folder, "--weights", weights).output

@@ -7,14 +7,16 @@
     python -m cutnode.games.chess.tuning fit FOLDER
     python -m cutnode.games.chess.tuning play FOLDER --games 5000 --seed 1
     python -m cutnode.games.chess.tuning fit FOLDER
-    python -m cutnode.games.chess.tuning network FOLDER
+    python -m cutnode.games.chess.tuning label FOLDER LABELLED
+    python -m cutnode.games.chess.tuning network LABELLED
 
 ``first`` writes weights by hand.  ``play`` adds files of labelled positions to a folder, one for
 every ``CHUNK`` games, so it can be interrupted at any time; ``fit`` finds weights for all positions
-of a folder and writes them, with a report as header; ``network`` trains the network that takes
-their place, as ``cutnode train`` does for all games; ``report`` measures how well weights predict
-results.  Specific to chess are the features, whose weights cannot be learned like a network's, and
-how games are played and ended.
+of a folder and writes them, with a report as header; ``label`` copies a folder's positions, adds
+random ones near them, and labels all by Stockfish's evaluation (``games/chess/labels.py``);
+``network`` trains the network that takes the weights' place, as ``cutnode train`` does for all
+games; ``report`` measures how well weights predict results.  Specific to chess are the features,
+whose weights cannot be learned like a network's, and how games are played and ended.
 
 A game begins with some random moves, from the start or from a position of another game, after
 which neither side is far ahead.  Then both sides play the best move of a search with a limit of
@@ -22,8 +24,8 @@ nodes, until the game is over or surely won: hundreds of games at once, a ply of
 Only quiet positions are kept: not in check, the best move is not noisy, and noisy moves win nothing
 (quiescence search).  Each has a label: the score of its search, and a small share of the game's
 result.  A result depends on many moves, and with a larger share of it weights play worse (a share
-of 0.8 lost 76 Elo to a share of 0.4, and that 36 to 0.1, at 1500 nodes a move).  For the network,
-later scores of the game count as well.
+of 0.8 lost 76 Elo to a share of 0.4, and that 36 to 0.1, at 1500 nodes a move).  A network can
+learn from later scores of the game as well.
 
 The fit is logistic regression (P. Österlund's method for Texel, 2014): it finds the most likely
 weights, with the expected score a logistic function of the evaluation.  The evaluation itself
@@ -46,8 +48,6 @@ from numba import njit
 
 from cutnode import NO_MOVE, CutnodeError
 from cutnode.batches import BatchSearcher
-from cutnode.contract.bits import Bits
-from cutnode.contract.counting import NOWHERE
 from cutnode.contract.positions import as_words, pack, unpack, width
 from cutnode.games.chess import (
     MAX_MOVES,
@@ -62,17 +62,25 @@ from cutnode.games.chess import (
     recurrence,
     start,
 )
-from cutnode.games.chess.boards import Board, board_of, turned
+from cutnode.games.chess.boards import board_of
 from cutnode.games.chess.evaluation import (
     FULL_SCALE,
     PHASES,
     evaluate,
     phase_of,
     scale_of,
-    standing,
     worth_of,
 )
 from cutnode.games.chess.kings import DANGER_END, DANGER_UNIT, MOST_DANGER
+from cutnode.games.chess.labels import (
+    BOARD,
+    LABELLED,
+    UNKNOWN,
+    evaluations,
+    position_of,
+    rows_nearby,
+    start_like,
+)
 from cutnode.games.chess.planes import opponent_planes, planes
 from cutnode.games.chess.weights import (
     LINEAR,
@@ -96,20 +104,6 @@ from cutnode.storage.files import write_whole
 from cutnode.training.fitting import Course, logistic_slope, require_jax
 from cutnode.training.models import NetworkModel, models_for
 from cutnode.training.objectives import Examples
-
-BOARD = ("mine", "theirs", "pawns", "knights", "bishops", "rooks", "queens", "kings")
-
-LABELLED = np.dtype(
-    [
-        *((name, "<u8") for name in BOARD),
-        ("score", "<i2"),
-        ("later", "<i2"),
-        ("result", "i1"),
-        ("game", "<i4"),
-    ]
-)
-"""A position, the score of the search, and the result of the game, 2 for a win of the mover
-and 1 for a draw."""
 
 CHUNK = 512
 """Games per file, half of which are played at a time."""
@@ -182,16 +176,6 @@ def wander(words, steps, random):
                 break
             position = play(position, buffer[random[n, at] % count])
         pack(words, n * each, position)
-
-
-@njit
-def start_like():
-    """Return an example of a position, for its type."""
-    none = Bits(0)
-    return Position(
-        none, none, none, none, none, none, none, none, none, none,
-        np.int64(0), np.int64(0), np.int64(0), none,
-    )  # fmt: skip
 
 
 def play_games(
@@ -293,38 +277,6 @@ def play_chunks(folder: Path, games: int, nodes: int, seed: int) -> None:
 
 
 # Features
-
-
-@njit(nogil=True, error_model="numpy")
-def position_of(row):
-    """Return the position of a row; castling and the past are unknown."""
-    board = Board(
-        Bits(row["mine"]),
-        Bits(row["theirs"]),
-        Bits(row["pawns"]),
-        Bits(row["knights"]),
-        Bits(row["bishops"]),
-        Bits(row["rooks"]),
-        Bits(row["queens"]),
-        Bits(row["kings"]),
-    )
-    placed = standing(board, NOWHERE) - standing(turned(board), NOWHERE)
-    return Position(
-        board.mine,
-        board.theirs,
-        board.pawns,
-        board.knights,
-        board.bishops,
-        board.rooks,
-        board.queens,
-        board.kings,
-        Bits(0),
-        Bits(0),
-        0,
-        0,
-        placed,
-        Bits(0),
-    )
 
 
 @njit(nogil=True, error_model="numpy")
@@ -519,13 +471,21 @@ def in_pawns(weights: np.ndarray, features: Features) -> np.ndarray:
 # Files
 
 
-def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return quiet positions to learn from, and positions of other games to validate with."""
+def files_of(folder: Path) -> list[Path]:
+    """Return the files of games in a folder."""
     paths = sorted(folder.glob("games-*.npy"))
     if not paths:
         raise click.ClickException(f"{folder} has no files of games; play some first")
-    rows = np.concatenate([read_rows(path, LABELLED) for path in paths])
-    rows = rows[quiet(rows)]
+    return paths
+
+
+def read_positions(folder: Path, everything: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions to learn from, and positions of other games to validate with.
+
+    They are quiet unless it is *everything*.
+    """
+    rows = np.concatenate([read_rows(path, LABELLED) for path in files_of(folder)])
+    rows = rows if everything else rows[quiet(rows)]
     held = rows["game"] % HELD_OUT == 0
     return rows[~held], rows[held]
 
@@ -533,11 +493,19 @@ def read_positions(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 def targets_of(rows: np.ndarray, slope: float, share: float, later: float = 0.0) -> np.ndarray:
     """Return the target scores of positions: a share of the result, the rest from the search.
 
-    *later* is the share of later scores in that rest.
+    *later* is the share of later scores in that rest.  Unknown results have no share.
     """
+    shares = np.where(rows["result"] == UNKNOWN, 0, share)
     expected = 1 / (1 + np.exp(-slope * rows["score"].astype(float)))
     afterwards = 1 / (1 + np.exp(-slope * rows["later"].astype(float)))
-    return share * rows["result"] / 2 + (1 - share) * (later * afterwards + (1 - later) * expected)
+    scored = later * afterwards + (1 - later) * expected
+    return shares * rows["result"] / 2 + (1 - shares) * scored
+
+
+def slope_of(scores: np.ndarray, rows: np.ndarray) -> float:
+    """Return the slope of the logistic function that predicts the results of rows from scores."""
+    known = rows["result"] != UNKNOWN
+    return logistic_slope(scores[known].astype(float), rows["result"][known] / 2)
 
 
 @click.group(cls=FileCommands)
@@ -576,7 +544,7 @@ def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -
     learnt, held = read_positions(folder)
     played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
     prior = first_weights()
-    slope = logistic_slope(learnt["score"].astype(float), learnt["result"] / 2)
+    slope = slope_of(learnt["score"], learnt)
     features = features_of(learnt)
     found = fit_weights(features, targets_of(learnt, slope, share), prior, slope, steps, penalty)
     found = in_pawns(found, features)
@@ -588,6 +556,36 @@ def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -
     ]
     write_whole(str(weights), weights_text(found, "\n".join(header)).encode())
     print("\n".join(header))
+
+
+@main.command()
+@FOLDER
+@click.argument("labelled", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--engine", default="stockfish", help="The Stockfish whose evaluation is the label.")
+@click.option(
+    "--times", default=5, type=click.IntRange(0), help="Random positions for each position."
+)
+def label(folder: Path, labelled: Path, engine: str, times: int) -> None:
+    """Label the positions in FOLDER, and positions near them, in files in LABELLED.
+
+    The evaluations are scaled to predict the results of games as well as the scores in FOLDER do.
+    """
+    paths = files_of(folder)
+    labelled.mkdir(parents=True, exist_ok=True)
+    how = f"Stockfish's evaluation of {1 + times} x: "
+    for path in paths:
+        if (labelled / path.name).exists():
+            continue
+        played = read_rows(path, LABELLED)
+        rows = np.concatenate([played, rows_nearby(played, times, crc32(path.name.encode()))])
+        found = evaluations(engine, rows)
+        scale = slope_of(found[: len(played)], played) / slope_of(played["score"], played)
+        rows["score"] = np.rint(scale * found)
+        rows["later"] = rows["score"]
+        write_rows(labelled / path.name, rows)
+        print(f"{path.name}: {len(rows)} positions", flush=True)
+    lines = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
+    write_whole(str(labelled / PLAYED), "".join(f"{how}{line}\n" for line in lines).encode())
 
 
 @main.command("network")
@@ -604,6 +602,7 @@ def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -
 @click.option("--rounds", default=6, type=click.IntRange(1), help="Passes over all positions.")
 @click.option("--share", default=0.1, type=click.FloatRange(0, 1), help="Share of game results.")
 @click.option("--later", default=0.5, type=click.FloatRange(0, 1), help="Share of later scores.")
+@click.option("--all", "everything", is_flag=True, help="Learn from positions in exchanges, too.")
 @click.option("--seed", default=0, type=click.IntRange(0), help="Random seed.")
 @click.option(
     "--begin",
@@ -618,6 +617,7 @@ def train_network(
     rounds: int,
     share: float,
     later: float,
+    everything: bool,
     seed: int,
     begin: str | None,
 ) -> None:
@@ -629,9 +629,9 @@ def train_network(
     network = None if begin is None else load_evaluation(begin, Position)
     if network is not None and (not isinstance(network, Network) or network.shape != model.shape):
         raise CutnodeError(f"{begin} is not of a network of {width} neurons such as this")
-    rows = np.concatenate(read_positions(folder))
+    rows = np.concatenate(read_positions(folder, everything))
     held = rows["game"] % HELD_OUT == 0
-    slope = logistic_slope(rows["score"][~held].astype(float), rows["result"][~held] / 2)
+    slope = slope_of(rows["score"][~held], rows[~held])
     inputs, base = seen(rows)
     targets = targets_of(rows, slope, share, later).astype(np.float32)
     table = np.clip((np.arange(MOST_STONES + 1) - 1) * RANGES // MOST_PIECES, 0, RANGES - 1)
