@@ -230,7 +230,7 @@ def test_a_search_of_chess_finds_the_quickest_mate():
     """Quiet moves lead to both mates; the search alone misses one, and finds a longer other one."""
     chess = load_game("chess")
     hidden = chess.parse("k1B5/2p5/NbN5/8/P2p4/P2p4/P1prp3/2RbK3 w - - 0 1")
-    longer = chess.parse("8/2p5/8/1R3R2/8/8/8/K5k1 w - - 0 1")
+    longer = chess.parse("8/8/8/8/8/6P1/6k1/4KR1R w K - 0 1")
     with Engine(chess, table=8) as engine, Engine(chess, table=8, proof_share=0) as alone:
         for position in (hidden, longer):
             assert alone.search(position, nodes=100_000).value < WIN - 5

@@ -7,9 +7,10 @@ are left (the *phase*) determine how much of each counts.  The sum of piece-squa
 field of the position, which ``play`` updates.
 
 By default a search uses a network instead, which has learned from the pieces on their squares
-(``games/chess/planes.py``): the weights shipped with the game.  Its scores are adjusted where the
-stronger player has no pawns.  Against a bare king, which its games do not reach, material and how
-far that king is driven count instead.
+(``games/chess/planes.py``): the weights shipped with the game.  It learned the evaluation of
+Stockfish 15.1 (``games/chess/labels.py``).  Its scores are adjusted where the stronger player has
+no pawns.  Against a bare king, which its games do not reach, material and how far that king is
+driven count instead.
 
 The features are well known, from Fruit (F. Letouzey, 2005), the source also of weights for two
 phases, and from Stockfish before its networks (up to version 11).  The weights are our own, from
