@@ -388,6 +388,7 @@ def test_games_are_played_and_weights_fitted(tmp_path):
     assert result.exit_code == 0 and result.output.count("positions") == 1
     begun = run("label", folder, tmp_path / "labelled", "--engine", engine)
     assert begun.exit_code == 0 and not begun.output
+    assert "must be another folder" in run("label", folder, folder, "--engine", engine).output
     assert (tmp_path / "labelled" / "played.txt").read_text().startswith("Stockfish's evaluation")
     assert "weights these" in run("report", folder, "--weights", weights).output
     (folder / "games-0-00009.npy").write_bytes(b"")

@@ -167,8 +167,11 @@ def evaluations(engine: str, rows: np.ndarray) -> np.ndarray:
         asker = threading.Thread(target=ask, args=(process.stdin, rows))
         asker.start()
         lines = (line for line in process.stdout if line.startswith(EVALUATION))
-        found = [round(100 * float(line.removeprefix(EVALUATION).split()[0])) for line in lines]
-        asker.join()
+        try:
+            found = [round(100 * float(line.removeprefix(EVALUATION).split()[0])) for line in lines]
+        finally:
+            process.kill()  # an interruption does not wait for the other answers
+            asker.join()
     if len(found) != len(rows):
         raise CutnodeError(
             f"{engine} evaluated {len(found)} of {len(rows)} positions: it must be Stockfish 12 or "

@@ -570,7 +570,10 @@ def label(folder: Path, labelled: Path, engine: str, times: int) -> None:
 
     The evaluations are scaled to predict the results of games as well as the scores in FOLDER do.
     """
+    if labelled.resolve() == folder.resolve():
+        raise click.ClickException(f"{labelled} has the games: LABELLED must be another folder")
     paths = files_of(folder)
+    lines = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
     labelled.mkdir(parents=True, exist_ok=True)
     how = f"Stockfish's evaluation of {1 + times} x: "
     for path in paths:
@@ -584,7 +587,6 @@ def label(folder: Path, labelled: Path, engine: str, times: int) -> None:
         rows["later"] = rows["score"]
         write_rows(labelled / path.name, rows)
         print(f"{path.name}: {len(rows)} positions", flush=True)
-    lines = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
     write_whole(str(labelled / PLAYED), "".join(f"{how}{line}\n" for line in lines).encode())
 
 
