@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,10 @@ def resident() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / MEBIBYTE
 
 
+PATIENCE = 5.0
+"""The seconds that threads have to end after the last search."""
+
+
 def grown(benchmark: Any, work: Callable[[int], None], count: int) -> tuple[float, int]:
     """Return the growth of the process in MiB and threads over *count* repetitions of *work*.
 
@@ -34,6 +39,9 @@ def grown(benchmark: Any, work: Callable[[int], None], count: int) -> tuple[floa
     before, threads = resident(), threading.active_count()
     benchmark.pedantic(work, args=(count,), rounds=1)
     gc.collect()
+    ending = time.monotonic() + PATIENCE
+    while threading.active_count() > threads and time.monotonic() < ending:
+        time.sleep(0.01)
     return resident() - before, threading.active_count() - threads
 
 
