@@ -19,14 +19,14 @@ GAME = load_game("connect4")
 MEBIBYTE = 1 << 20
 
 
+PATIENCE = 5.0
+"""The seconds that threads have to end after the last search."""
+
+
 def resident() -> float:
     """Return the resident memory of this process, in MiB."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / MEBIBYTE
-
-
-PATIENCE = 5.0
-"""The seconds that threads have to end after the last search."""
 
 
 def grown(benchmark: Any, work: Callable[[int], None], count: int) -> tuple[float, int]:

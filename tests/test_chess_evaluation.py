@@ -340,9 +340,8 @@ def boards_of(rows):
 def test_labels_are_an_engines_evaluations(tmp_path):
     rows = rows_of(POSITIONS)
     assert boards_of(rows_of([parse_position(fen) for fen in fens(rows)])) == boards_of(rows)
-    assert evaluations(engine_that_says(tmp_path / "says", SAYS), rows).tolist() == [-125] * len(
-        rows
-    )
+    labels = evaluations(engine_that_says(tmp_path / "says", SAYS), rows)
+    assert labels.tolist() == [-125] * len(rows)
     silent = engine_that_says(tmp_path / "silent", "Unknown command: 'eval'.")
     with pytest.raises(CutnodeError, match=r"evaluated 0 of .* it must be Stockfish 12 or later"):
         evaluations(silent, rows)

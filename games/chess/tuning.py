@@ -8,7 +8,7 @@
     python -m cutnode.games.chess.tuning play FOLDER --games 5000 --seed 1
     python -m cutnode.games.chess.tuning fit FOLDER
     python -m cutnode.games.chess.tuning label FOLDER LABELLED
-    python -m cutnode.games.chess.tuning network LABELLED
+    python -m cutnode.games.chess.tuning network LABELLED --all --share 0
 
 ``first`` writes weights by hand.  ``play`` adds files of labelled positions to a folder, one for
 every ``CHUNK`` games, so it can be interrupted at any time; ``fit`` finds weights for all positions
