@@ -686,6 +686,35 @@ def test_the_fit_finds_weights_that_are_there():
         fitting.fit_patterns(few, fitting.Course(True), size=size, count=count)
 
 
+@jax_only
+@pytest.mark.parametrize(
+    ("errors", "least", "epochs"),
+    [
+        ((10, 30, 25, 20, 15, 9, 8, 7, 6), 6, 8),
+        ((10, 30, 25, 26, 27), 10, 4),
+        ((10, 9, 11, 12), 9, 3),
+        ((10, 8, 9, 7, 9, 9), 7, 5),
+    ],
+)
+def test_a_fit_from_known_weights_may_lose_some_of_them_first(errors, least, epochs):
+    """It ends after two epochs without a new least error, which known weights do not set."""
+    begun, left = [], iter(errors)
+    objective = SimpleNamespace(
+        begin_epoch=begun.append,
+        gradient=lambda parameters, rows: (np.ones(1, np.float32),),
+        error=lambda parameters, rows: next(left) * len(rows),
+    )
+    column = np.arange(8192) % 2 == 0
+    examples = objectives.Examples(column, column, column, column, column)
+    start = (np.zeros(1, np.float32),)
+    course = fitting.Course(True, epochs=8)
+    (found,), error = fitting._descended(
+        start, objective, examples, course, spread=1.0, largest=4096
+    )
+    assert (error, len(begun)) == (least, epochs)
+    assert (found == 0).all() == (least == errors[0])
+
+
 def test_training_says_what_is_missing(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "optax", None)
     result = run_cutnode("train", "tictactoe")

@@ -7,6 +7,7 @@ game's own estimate, which is then a fixed part of the sum.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -33,7 +34,7 @@ LEAST_RATE = 0.01
 EPOCHS = 8
 PATIENCE = 4
 """A fit stops early after 1 / ``PATIENCE`` of its epochs (at least two) without a new least error
-on held-out positions."""
+on held-out positions.  The error of known weights, with which a fit begins, does not count."""
 
 DECAY = 1e-5, 3e-5
 """Penalties on the squares of weights shared by all stages, and of each stage's differences."""
@@ -210,7 +211,8 @@ def _descended(
 
     state = rule.init(parameters)
     order = np.random.default_rng(course.seed)
-    best, least, waited = parameters, error(parameters), 0
+    best, least = parameters, error(parameters)
+    lowest, waited = math.inf, 0  # of this descent: the full rate first undoes some of a known fit
     for _ in range(course.epochs):
         objective.begin_epoch(order)
         shuffled = order.permutation(learned)
@@ -219,11 +221,10 @@ def _descended(
             parameters, state = step(parameters, state, objective.gradient(parameters, rows))
         now = error(parameters)
         if now < least:
-            best, least, waited = parameters, now, 0
-        else:
-            waited += 1
-            if waited >= max(course.epochs // PATIENCE, 2):
-                break
+            best, least = parameters, now
+        lowest, waited = (now, 0) if now < lowest else (lowest, waited + 1)
+        if waited >= max(course.epochs // PATIENCE, 2):
+            break
     return tuple(np.asarray(part) for part in best), least
 
 
