@@ -270,16 +270,83 @@ def test_where_a_repetition_is_no_draw_no_win_is_attempted(monkeypatch):
     assert ProvingSearcher(chess, table=1, ready=False).share == 0
 
 
+class Tried:
+    """A prover that finds nothing, uses up its nodes, and keeps what it was asked."""
+
+    def __init__(self, cls, refuted=0):
+        self.cls = cls
+        self.refuted = refuted
+        self.asked = []
+
+    def prove(self, position, moves, *, nodes, **others):
+        self.asked.append((moves, nodes))
+        return SimpleNamespace(
+            nodes=nodes, seconds=0, reason="", best_move=None, refuted=min(self.refuted, moves)
+        )
+
+
+class Depths:
+    """A search that has found the given values so far, and its nodes."""
+
+    def __init__(self, nodes=10_000):
+        self.iterations, self.clock = [], Clock(None)
+        self.reason, self.stops = "", []
+        self.used = nodes
+
+    def found(self, value, proven=False):
+        self.iterations.append(SimpleNamespace(value=value, proven=proven))
+        return self
+
+    def spend(self, nodes):
+        self.used += nodes
+
+    def nodes(self):
+        return self.used
+
+    def rest(self):
+        pass
+
+
+def attempt_of(prover, **options):
+    given = SearchOptions(**{"nodes": 200_000, **options})
+    return WinAttempt(prover, load_game("chess").start(), given, given.limits(), 0.1, (WIN, 1))
+
+
 def test_a_far_win_is_no_more_moves_than_a_proof_may_have():
-    chess = load_game("chess", plain=True)
-    asked = []
-    prover = SimpleNamespace(prove=lambda position, moves, **options: asked.append(moves))
-    options = SearchOptions(nodes=200_000)
+    prover = Tried(type(load_game("chess").start()))
     for value in (WIN - 4_000, WIN - 7, WIN - 1, 0, 4_000 - WIN):
-        attempt = WinAttempt(prover, chess.start(), options, options.limits(), 0.1, (WIN, 1))
-        last = SimpleNamespace(value=value, proven=True)
-        attempt.prove(SimpleNamespace(iterations=[last], clock=Clock(None)))
-    assert asked == [MOST_MOVES, 3, 1, MOST_MOVES, MOST_MOVES]
+        attempt_of(prover)(Depths().found(value, value > 0))
+    assert [moves for moves, _ in prover.asked] == [MOST_MOVES, 3, 1, MOST_MOVES, MOST_MOVES]
+
+
+def test_a_win_is_attempted_again_as_the_score_rises():
+    """The shares are 1, 10 and 40 percent, and after a win all that is left."""
+    prover = Tried(type(load_game("chess").start()))
+    attempt, search = attempt_of(prover), Depths()
+    for value, proven in ((-30, False), (-90, False), (20, False), (10, False), (-5, False)):
+        attempt(search.found(value, proven))
+    assert [nodes for _, nodes in prover.asked] == [2_000, 18_000]
+    attempt(search.found(550))
+    assert prover.asked[2:] == [(MOST_MOVES, 60_000)]
+    attempt(search.found(WIN - 9, proven=True))
+    assert prover.asked[3:] == [(4, 110_000)]
+    assert attempt.nodes() + 10_000 == search.nodes() == 200_000
+
+
+def test_no_win_is_attempted_that_is_known_not_to_be():
+    prover = Tried(type(load_game("chess").start()), refuted=4)
+    attempt, search = attempt_of(prover), Depths()
+    attempt(search.found(20))
+    attempt(search.found(WIN - 9, proven=True))
+    assert len(prover.asked) == 1
+
+
+def test_the_quickest_win_is_found_after_a_longer_one():
+    """The search proves a mate in four, then the attempt at a win finds the mate in three."""
+    chess = load_game("chess")
+    position = chess.parse("4R3/1k6/bp6/1p1P4/1K6/8/1B6/3Q4 w - - 0 1")
+    with Engine(chess, table=8) as engine:
+        assert engine.search(position, nodes=100_000).value == WIN - 5
 
 
 # Reasons for ending

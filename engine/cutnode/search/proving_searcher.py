@@ -15,12 +15,14 @@ from dataclasses import replace
 from random import Random
 from typing import Any, Unpack
 
-from cutnode.contract.dispatch import defines, game_name
+from cutnode.contract.choices import MOST_PROOF_SHARE
+from cutnode.contract.dispatch import defines, game_constant, game_name
 from cutnode.contract.errors import GameError
 from cutnode.contract.positions import coerce
 from cutnode.contract.repetition import repetition_rule
-from cutnode.kernels.clock import Clock
 from cutnode.kernels.parameters import (
+    AHEAD,
+    AHEAD_UNITS,
     BEHIND,
     FIRST_SHARE,
     MOST_MOVES,
@@ -190,16 +192,24 @@ class Attempt:
         self.limits = limits
         self.seconds = seconds_of(options)
         self.proof: Result | ForcedWin | None = None
+        """The outcome of the last try."""
         self.line: Line | None = None
+        self.tried = 0.0
+        """The largest share so far of a try."""
+        self.used_nodes, self.used_seconds = 0, 0.0
 
     def __call__(self, deepening: Deepening) -> Line | None:
-        """Make the attempt once, when it is due; return the best line if it proves one."""
-        if self.proof is not None or not self.is_due(deepening):
+        """Try again if the share that is due has grown; return the best line if it is proven."""
+        share = self.due(deepening)
+        if share <= self.tried:
             return None
         deepening.rest()
         if deepening.reason or is_stopped(deepening.stops):
             return None
-        self.proof = proof = self.prove(deepening)
+        self.tried = share
+        self.proof = proof = self.prove(deepening, self.limited(deepening, share))
+        self.used_nodes += proof.nodes
+        self.used_seconds += proof.seconds
         deepening.spend(proof.nodes)
         if proof.reason == "interrupted":
             deepening.reason = proof.reason
@@ -207,7 +217,7 @@ class Attempt:
             self.line = self.line_of(proof, proof.best_move)
         return self.line
 
-    def prove(self, deepening: Deepening) -> Result | ForcedWin:
+    def prove(self, deepening: Deepening, limits: Limits) -> Result | ForcedWin:
         """Attempt the proof."""
         raise NotImplementedError
 
@@ -217,29 +227,31 @@ class Attempt:
 
     def nodes(self) -> int:
         """Return the nodes that the attempt has used so far."""
-        return 0 if self.proof is None else self.proof.nodes
+        return self.used_nodes
 
     def explained(self, result: SearchResult) -> SearchResult:
         """Return the result with the outcome of the attempt added."""
         raise NotImplementedError
 
-    def limited(self, clock: Clock, share: float) -> Limits:
-        """Return the limits of the attempt."""
-        return Limits(
-            self.limits.nodes and max(1, int(self.limits.nodes * share)),
-            self.seconds and max(1e-3, min(self.seconds * share, clock.left())),
-            self.limits.stop,
-        )
+    def limited(self, deepening: Deepening, share: float) -> Limits:
+        """Return the limits of a try: what is left of a share, and of the whole search."""
+        nodes, seconds = self.limits.nodes, self.seconds
+        if nodes is not None:
+            left = nodes - deepening.nodes()
+            nodes = max(1, min(int(nodes * share) - self.used_nodes, left))
+        if seconds is not None:
+            remaining = seconds - deepening.clock.spent()
+            seconds = max(1e-3, min(seconds * share - self.used_seconds, remaining))
+        return Limits(nodes, seconds, self.limits.stop)
 
-    def is_due(self, deepening: Deepening) -> bool:
-        """Return whether the search has used ``1 / FIRST_SHARE`` of its limits, without a proof."""
+    def due(self, deepening: Deepening) -> float:
+        """Return the share that is due, once ``1 / FIRST_SHARE`` of the limits are used; or 0."""
         clock = deepening.clock
         if clock.held or deepening.iterations[-1].proven:
-            return False
+            return 0.0
         spent = self.limits.nodes and deepening.nodes() * FIRST_SHARE >= self.limits.nodes
-        return bool(
-            spent or (self.seconds is not None and clock.spent() * FIRST_SHARE >= self.seconds)
-        )
+        spent = spent or (self.seconds is not None and clock.spent() * FIRST_SHARE >= self.seconds)
+        return self.share if spent else 0.0
 
 
 class ValueAttempt(Attempt):
@@ -250,10 +262,10 @@ class ValueAttempt(Attempt):
         self.solver = solver
         self.seed = options.seed
 
-    def prove(self, deepening: Deepening) -> Result:
+    def prove(self, deepening: Deepening, limits: Limits) -> Result:
         """Attempt to prove the value."""
         goal = Goal(self.position, weak=False, scores=self.seed is not None)
-        return self.solver.prove(goal, self.limited(deepening.clock, self.share))
+        return self.solver.prove(goal, limits)
 
     def line_of(self, proof: Any, move: int) -> Line:
         """Return the line of a proof, or with a seed one of the equally good moves."""
@@ -268,7 +280,7 @@ class ValueAttempt(Attempt):
 
     def nodes(self) -> int:
         """Return the nodes that the attempt has used so far."""
-        return self.solver.progress()[0] if self.proof is None else super().nodes()
+        return self.solver.progress()[0] if self.proof is None else self.used_nodes
 
     def explained(self, result: SearchResult) -> SearchResult:
         """Return the result with the outcome of the attempt added."""
@@ -281,34 +293,50 @@ class ValueAttempt(Attempt):
 
 
 class WinAttempt(Attempt):
-    """An attempt to prove the quickest forced win; the other arguments are an attempt's."""
+    """An attempt to prove the quickest forced win; the other arguments are an attempt's.
+
+    The larger a player's advantage, the more it may use, and all that is left once the search has
+    proven a win that need not be the quickest.
+    """
 
     def __init__(self, prover: Prover, position: Any, options: SearchOptions, *others: Any):
         super().__init__(position, options, *others)
         self.prover = prover
         self.history = options.history
+        self.ahead = AHEAD_UNITS * game_constant(prover.cls, "UNIT", 0)
+        self.refuted = 0
+        """The number of moves within which there is no win."""
 
-    def is_due(self, deepening: Deepening) -> bool:
-        """Return whether it is time, or a win is proven that need not be the quickest."""
+    def due(self, deepening: Deepening) -> float:
+        """Return the share that suits the last score; 1 for a win, 0 if none can be quicker."""
         last = deepening.iterations[-1]
-        won = last.proven and last.value > 0 and not deepening.clock.held
-        return won or super().is_due(deepening)
+        if last.proven and last.value > 0 and not deepening.clock.held:
+            return float(self.refuted < self.quicker(last.value))
+        share = super().due(deepening)
+        if last.value < 0:
+            return share / BEHIND
+        if 0 < self.ahead <= last.value:
+            return min(share * AHEAD, MOST_PROOF_SHARE)
+        return share
 
-    def prove(self, deepening: Deepening) -> ForcedWin:
+    def quicker(self, value: float) -> int:
+        """Return the most moves of a win that is quicker than one with this *value*."""
+        distance = win_distance(value)
+        moves = MOST_MOVES if distance is None or value < 0 else int(distance - 1) // 2
+        return max(1, min(moves, MOST_MOVES))  # a win by a tablebase can be farther
+
+    def prove(self, deepening: Deepening, limits: Limits) -> ForcedWin:
         """Attempt to prove a win that is quicker than one which the search has found."""
-        best = deepening.iterations[-1].value
-        distance = win_distance(best)
-        quicker = MOST_MOVES if distance is None or best < 0 else int(distance - 1) // 2
-        share = self.share if best >= 0 else self.share / BEHIND
-        limits = self.limited(deepening.clock, share)
-        return self.prover.prove(
+        proof = self.prover.prove(
             self.position,
-            max(1, min(quicker, MOST_MOVES)),  # a win by a tablebase can be farther
+            self.quicker(deepening.iterations[-1].value),
             history=self.history,
             nodes=limits.nodes,
             seconds=limits.seconds,
             stop=limits.stop,
         )
+        self.refuted = proof.refuted
+        return proof
 
     def line_of(self, proof: Any, move: int) -> Line:
         """Return the line of the win."""
