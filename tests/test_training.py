@@ -687,6 +687,7 @@ def test_the_fit_finds_weights_that_are_there():
 
 
 @jax_only
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("errors", "least", "epochs"),
     [
