@@ -67,7 +67,8 @@ DOUBTFUL_LINES = 4
 In games against Stockfish 15.1 at the same ``UCI_Elo``, at 250,000 nodes a move, these nodes scored
 these points: at 1500, 2,245 scored 8.5 of 20 and 3,597 scored 43 of 52; at 2000, 40,000 scored 10
 of 20 and 161,000 scored 15.5 of 20.  At 2400, 1,600,000 scored 2.5 of 4, and without error and
-other lines some 500,000 play at 2465.  Below 1500 the nodes are a guess.
+other lines some 500,000 play at 2465.  An earlier network played these games; with the present one,
+at 2000, 18,000 scored 2.5 of 20 and 37,411 scored 13.5 of 20.  Below 1500 the nodes are a guess.
 """
 
 BOUNDS_AFTER = 0.5
