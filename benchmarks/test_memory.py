@@ -18,7 +18,6 @@ from cutnode import Engine, Table, load_game
 GAME = load_game("connect4")
 MEBIBYTE = 1 << 20
 
-
 PATIENCE = 5.0
 """The seconds that threads have to end after the last search."""
 

@@ -1,12 +1,12 @@
 """Othello: endgames proven here and by Edax (R. Delorme, C), in turns on the same machine.
 
-    python -m benchmarks.studies.othello_edax ./lEdax-x86-64-v3 --numbers 40-44 --times 3
+    python -m benchmarks.studies.othello_peer ./lEdax-x86-64-v3 --numbers 40-44 --times 3
 
 EDAX is the program; its weights lie in ``data/eval.dat`` in its folder.  Both programs prove the
-values of endgames of the FFO test suite, or of a file in Edax's format (``.obf``), in one thread
-from an empty table, and the values must be right.  Edax proves them at level 60: at its usual level
-it stops early where there are more than 23 empty squares.  Times are processor time; Edax's include
-its start, a tenth of a second.
+values of endgames of the FFO test suite, or of a file of lines in OBF, in one thread from an empty
+table, and the values must be right.  Edax runs at level 60, because at its usual level it proves
+nothing where there are more than 24 empty squares.  Times are processor time; Edax's include its
+start, a tenth of a second.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.positions import ffo_endgames
-from cutnode import Table, load_game, solve
-
-SQUARES = 64
+from cutnode import CutnodeError, Table, load_game, solve
 
 TOTAL = re.compile(r"(\d+) nodes in .*?cpu = +(\d+):([\d.]+)\)")
 
@@ -35,25 +33,20 @@ class Spent(NamedTuple):
     seconds: float
 
 
-def read_line(line: str) -> tuple[Any, int]:
-    """Return the position and the value of a line in Edax's format, best move first."""
-    found = re.match(r"([XO-]{64}) ([XO]); *\S+?:([+-]\d+)", line)
-    if found is None:
-        raise SystemExit(f"no position with a value: {line.strip()}")
-    squares, side, value = found.groups()
-    rows = [squares[at : at + 8] for at in range(0, SQUARES, 8)]
-    text = "/".join(rows).translate(str.maketrans("XO-", "xo."))
-    return load_game("othello").parse(f"{text} {side.lower()}"), int(value)
+def endgame(line: str) -> tuple[Any, int]:
+    """Return the position and the value of a line such as ``--XO... X; A2:+38; C7:+36``."""
+    value = re.search(r";[^;:]*:([+-]\d+)", line)
+    if value is None:
+        raise SystemExit(f"a position needs its best move and value, as in 'X; A2:+38;': {line}")
+    return load_game("othello").parse(line), int(value[1])
 
 
-def written(position: Any, value: int) -> str:
-    """Return a line in Edax's format."""
-    own, other = "OX" if position.white else "XO"
-    squares = (
-        own if position.mine >> at & 1 else other if position.theirs >> at & 1 else "-"
-        for at in range(SQUARES)
-    )
-    return f"{''.join(squares)} {own}; a1:{value:+d};\n"
+def endgames_in(file: Path) -> list[tuple[Any, int]]:
+    """Return the endgames of a file in OBF; :class:`SystemExit` if it cannot be read."""
+    try:
+        return [endgame(line) for line in file.read_text().splitlines() if line.strip()]
+    except (OSError, CutnodeError) as error:
+        raise SystemExit(f"{file}: {error}") from None
 
 
 def ask_edax(program: Path, endgames: Path) -> Spent:
@@ -86,30 +79,35 @@ def ask_here(endgames: list[tuple[Any, int]], table: Table) -> Spent:
 
 
 def numbers_of(text: str) -> range:
-    first, _, last = text.partition("-")
-    return range(int(first), int(last or first) + 1)
+    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"must be like 40 or 40-44, got {text!r}")
+    return range(int(found[1]), int(found[2] or found[1]) + 1)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("edax", type=Path, help="the program")
     parser.add_argument("--numbers", type=numbers_of, default="40-44", help="of the FFO suite")
-    parser.add_argument("--file", type=Path, help="endgames in Edax's format instead")
+    parser.add_argument("--file", type=Path, help="endgames in OBF instead, with values")
     parser.add_argument("--times", type=int, default=3, help="pairs of runs")
     given = parser.parse_args()
     if given.file:
-        endgames = [read_line(line) for line in given.file.read_text().splitlines() if line]
+        endgames = endgames_in(given.file)
     else:
         endgames = [(each.position, each.value) for each in ffo_endgames(given.numbers)]
     if not endgames:
         raise SystemExit("no endgames: the FFO suite here has numbers 1 to 19 and 40 to 49")
+    if given.times < 1:
+        raise SystemExit(f"--times must be at least 1, got {given.times}")
     table = Table(256)
     ask_here(endgames[:1], table)  # compiles
     print(f"{'':9}{'nodes':>14}{'seconds':>9}{'Edax':>14}{'seconds':>9}{'time':>7}")
     ratios = []
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "endgames.obf")
-        file.write_text("".join(written(*endgame) for endgame in endgames))
+        text = load_game("othello").module.position_text
+        file.write_text("".join(f"{text(at)}; a1:{value:+d};\n" for at, value in endgames))
         for number in range(given.times):
             peer, here = ask_edax(given.edax.resolve(), file), ask_here(endgames, table)
             ratios.append(here.seconds / peer.seconds)
