@@ -270,11 +270,10 @@ def test_where_a_repetition_is_no_draw_no_win_is_attempted(monkeypatch):
     assert ProvingSearcher(chess, table=1, ready=False).share == 0
 
 
-class Tried:
+class FruitlessProver:
     """A prover that finds nothing, uses up its nodes, and keeps what it was asked."""
 
-    def __init__(self, cls, refuted=0):
-        self.cls = cls
+    def __init__(self, refuted=0):
         self.refuted = refuted
         self.asked = []
 
@@ -285,13 +284,13 @@ class Tried:
         )
 
 
-class Depths:
-    """A search that has found the given values so far, and its nodes."""
+class SearchSoFar:
+    """A search: the values that it has found so far, and its nodes."""
 
-    def __init__(self, nodes=10_000):
+    def __init__(self):
         self.iterations, self.clock = [], Clock(None)
         self.reason, self.stops = "", []
-        self.used = nodes
+        self.used = 10_000
 
     def found(self, value, proven=False):
         self.iterations.append(SimpleNamespace(value=value, proven=proven))
@@ -307,22 +306,22 @@ class Depths:
         pass
 
 
-def attempt_of(prover, **options):
-    given = SearchOptions(**{"nodes": 200_000, **options})
-    return WinAttempt(prover, load_game("chess").start(), given, given.limits(), 0.1, (WIN, 1))
+def attempt_with(prover):
+    options = SearchOptions(nodes=200_000)
+    return WinAttempt(prover, load_game("chess").start(), options, options.limits(), 0.1, (WIN, 1))
 
 
 def test_a_far_win_is_no_more_moves_than_a_proof_may_have():
-    prover = Tried(type(load_game("chess").start()))
+    prover = FruitlessProver()
     for value in (WIN - 4_000, WIN - 7, WIN - 1, 0, 4_000 - WIN):
-        attempt_of(prover)(Depths().found(value, value > 0))
+        attempt_with(prover)(SearchSoFar().found(value, value > 0))
     assert [moves for moves, _ in prover.asked] == [MOST_MOVES, 3, 1, MOST_MOVES, MOST_MOVES]
 
 
 def test_a_win_is_attempted_again_as_the_score_rises():
     """The shares are 1, 10 and 40 percent, and after a win all that is left."""
-    prover = Tried(type(load_game("chess").start()))
-    attempt, search = attempt_of(prover), Depths()
+    prover = FruitlessProver()
+    attempt, search = attempt_with(prover), SearchSoFar()
     for value, proven in ((-30, False), (-90, False), (20, False), (10, False), (-5, False)):
         attempt(search.found(value, proven))
     assert [nodes for _, nodes in prover.asked] == [2_000, 18_000]
@@ -333,9 +332,9 @@ def test_a_win_is_attempted_again_as_the_score_rises():
     assert attempt.nodes() + 10_000 == search.nodes() == 200_000
 
 
-def test_no_win_is_attempted_that_is_known_not_to_be():
-    prover = Tried(type(load_game("chess").start()), refuted=4)
-    attempt, search = attempt_of(prover), Depths()
+def test_no_quicker_win_is_attempted_where_none_exists():
+    prover = FruitlessProver(refuted=4)
+    attempt, search = attempt_with(prover), SearchSoFar()
     attempt(search.found(20))
     attempt(search.found(WIN - 9, proven=True))
     assert len(prover.asked) == 1

@@ -43,9 +43,10 @@ WIN_SHARE = 0.1
 BEHIND = 10
 """A player who is behind attempts it for one part in this many of that."""
 
-AHEAD_UNITS, AHEAD = 5, 4
-"""A player who is ahead by this many times the game's ``UNIT`` attempts it this many times as long:
-the game is won, and how quickly is what is left to find."""
+FAR_AHEAD = 5
+AHEAD = 4
+"""A player who is ahead by ``FAR_AHEAD`` times the game's ``UNIT`` attempts it ``AHEAD`` times as
+long: he wins anyway, and only how quickly is open."""
 
 WIN_NODES = 100_000
 WIN_SECONDS = 0.2

@@ -90,9 +90,10 @@ class Engine(Unpickled, Generic[R_co]):
     ``DECISIVE`` game a proof tells who wins but not how soon, and its score is below the scores of
     wins that a search has followed to the end.  In a ``DECISIVE`` game with cycles that defines
     ``check``, a search of at least 100,000 nodes or 0.2 s attempts a forced win instead, and a win
-    that it finds is the quickest; other games with cycles have no proofs.  The share (by default a
-    tenth) is a tenth of that for a player who is behind and four times that for one who is far
-    ahead; once a win is proven, what is left of the limits is spent on a quicker one.
+    that it finds is the quickest; other games with cycles have no proofs.  There the share, by
+    default a tenth, is a tenth of itself for a player who is behind, and four times itself for one
+    who is ahead by five ``UNIT``; once the search has proven a win, the rest of the limits is spent
+    on finding a quicker one.
 
     An engine runs one search at a time: a call during another one raises :class:`CutnodeError`,
     also if another engine with the same :class:`Table` is searching.  A process may hold many

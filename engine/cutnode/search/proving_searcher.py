@@ -22,8 +22,8 @@ from cutnode.contract.positions import coerce
 from cutnode.contract.repetition import repetition_rule
 from cutnode.kernels.parameters import (
     AHEAD,
-    AHEAD_UNITS,
     BEHIND,
+    FAR_AHEAD,
     FIRST_SHARE,
     MOST_MOVES,
     WIN_NODES,
@@ -75,7 +75,7 @@ def proof_share_of(cls: Any, chosen: float | None = None) -> float:
 class ProvingSearcher(Searcher):
     """A :class:`Searcher` that tries to prove the value, or a forced win, once it has a move.
 
-    *proof_share* is the largest share of its limits to spend on it: see :class:`cutnode.Engine`.
+    *proof_share* is the share of its limits to spend on it: see :class:`cutnode.Engine`.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ def seconds_of(options: SearchOptions) -> float | None:
 
 
 class Attempt:
-    """An attempt at a proof, between two depths of a search.
+    """An attempt at a proof, in one or more tries between the depths of a search.
 
     It may use a *share* of the *limits*; *scale* is the ``win`` and the ``step`` of scores.
     """
@@ -195,11 +195,11 @@ class Attempt:
         """The outcome of the last try."""
         self.line: Line | None = None
         self.tried = 0.0
-        """The largest share so far of a try."""
+        """The largest share that a try has had."""
         self.used_nodes, self.used_seconds = 0, 0.0
 
     def __call__(self, deepening: Deepening) -> Line | None:
-        """Try again if the share that is due has grown; return the best line if it is proven."""
+        """Make a try if a larger share is due than before; return the best line if it is proven."""
         share = self.due(deepening)
         if share <= self.tried:
             return None
@@ -303,7 +303,7 @@ class WinAttempt(Attempt):
         super().__init__(position, options, *others)
         self.prover = prover
         self.history = options.history
-        self.ahead = AHEAD_UNITS * game_constant(prover.cls, "UNIT", 0)
+        self.far_ahead = FAR_AHEAD * game_constant(type(self.position), "UNIT", 0)
         self.refuted = 0
         """The number of moves within which there is no win."""
 
@@ -315,7 +315,7 @@ class WinAttempt(Attempt):
         share = super().due(deepening)
         if last.value < 0:
             return share / BEHIND
-        if 0 < self.ahead <= last.value:
+        if 0 < self.far_ahead <= last.value:
             return min(share * AHEAD, MOST_PROOF_SHARE)
         return share
 
@@ -335,7 +335,7 @@ class WinAttempt(Attempt):
             seconds=limits.seconds,
             stop=limits.stop,
         )
-        self.refuted = proof.refuted
+        self.refuted = max(self.refuted, proof.refuted)
         return proof
 
     def line_of(self, proof: Any, move: int) -> Line:
