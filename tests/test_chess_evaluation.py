@@ -224,10 +224,13 @@ def test_scores_without_pawns_are_adjusted():
 
 
 def test_what_a_network_is_taught():
-    inputs, base = tuning.seen(rows_of(POSITIONS))
+    rows = rows_of(POSITIONS)
+    inputs = tuning.PositionInputs(rows)
     wanted = [planes(each) + opponent_planes(each) for each in POSITIONS]
-    assert [tuple(map(int, row)) for row in inputs] == wanted
-    assert list(base) == [evaluate(each) for each in POSITIONS]
+    assert inputs[:].shape == inputs.shape
+    assert [tuple(map(int, row)) for row in inputs[:].view(np.uint64)] == wanted
+    assert (inputs[[3, 1]] == inputs[:][[3, 1]]).all()
+    assert list(tuning.estimates(rows)) == [evaluate(each) for each in POSITIONS]
 
 
 # The file

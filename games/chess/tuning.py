@@ -39,7 +39,7 @@ import math
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import click
@@ -480,14 +480,13 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def read_positions(folder: Path, everything: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions to learn from, and positions of other games to validate with.
+    """Return the positions of a folder, and which of them are for validation.
 
     They are quiet unless it is *everything*.
     """
     rows = np.concatenate([read_rows(path, LABELLED) for path in files_of(folder)])
     rows = rows if everything else rows[quiet(rows)]
-    held = rows["game"] % HELD_OUT == 0
-    return rows[~held], rows[held]
+    return rows, rows["game"] % HELD_OUT == 0
 
 
 def targets_of(rows: np.ndarray, slope: float, share: float, later: float = 0.0) -> np.ndarray:
@@ -541,7 +540,8 @@ def play_command(folder: Path, games: int, nodes: int, seed: int) -> None:
 @click.option("--steps", default=400, type=click.IntRange(1), help="Gradient descent steps.")
 def fit(folder: Path, weights: Path, share: float, penalty: float, steps: int) -> None:
     """Fit weights to the positions in FOLDER, starting from those by hand."""
-    learnt, held = read_positions(folder)
+    rows, validates = read_positions(folder)
+    learnt, held = rows[~validates], rows[validates]
     played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
     prior = first_weights()
     slope = slope_of(learnt["score"], learnt)
@@ -631,16 +631,13 @@ def train_network(
     network = None if begin is None else load_evaluation(begin, Position)
     if network is not None and (not isinstance(network, Network) or network.shape != model.shape):
         raise CutnodeError(f"{begin} is not of a network of {width} neurons such as this")
-    rows = np.concatenate(read_positions(folder, everything))
-    held = rows["game"] % HELD_OUT == 0
+    rows, held = read_positions(folder, everything)
     slope = slope_of(rows["score"][~held], rows[~held])
-    inputs, base = seen(rows)
     targets = targets_of(rows, slope, share, later).astype(np.float32)
     table = np.clip((np.arange(MOST_STONES + 1) - 1) * RANGES // MOST_PIECES, 0, RANGES - 1)
-    stones = np.bitwise_count(inputs[:, : len(planes(start()))]).sum(axis=1)
-    stages = table[stones].astype(np.int32)
-    known = slope * base if own else np.zeros_like(base)
-    examples = Examples(inputs.view(np.uint8), stages, known, targets, held)
+    stages = table[np.bitwise_count(rows["mine"] | rows["theirs"])].astype(np.int32)
+    known = slope * estimates(rows) if own else np.zeros(len(rows), np.float32)
+    examples = Examples(PositionInputs(rows), stages, known, targets, held)
     layers = None if network is None else model.layers(network, 1 / slope)
     fitted = model.fit(examples, Course(True, seed, rounds), count=RANGES, known=layers)
     played = (folder / PLAYED).read_text(encoding="utf-8").splitlines()
@@ -653,30 +650,51 @@ def train_network(
         **({} if begin is None else {"began with": evaluation_recipe(begin)}),
         "files": {how: played.count(how) for how in dict.fromkeys(played)},
         "error": fitted.error,
-        "error of features": cross_entropy(base[held], slope, targets[held]),
+        "error of features": cross_entropy(estimates(rows[held]), slope, targets[held]),
     }
     path = out or installed_file(Position)
     save_evaluation(path, model.evaluation(fitted, table, 1 / slope), recipe)
     print(json.dumps(recipe, indent=2))
 
 
+class PositionInputs:
+    """What a network sees of labelled positions: bytes, a row for each.
+
+    They take almost three times the memory of the positions, so they are found when they are read.
+    """
+
+    def __init__(self, rows: np.ndarray):
+        self.rows = rows
+        self.shape = len(rows), 8 * len(planes(start()) + opponent_planes(start()))
+
+    def __getitem__(self, chosen: Any) -> np.ndarray:
+        rows = self.rows[chosen]
+        found = np.zeros((len(rows), self.shape[1] // 8), np.uint64)
+        write_inputs(rows, found)
+        return found.view(np.uint8)
+
+
 @njit(nogil=True, error_model="numpy")
-def write_seen(rows, found, base):
+def write_inputs(rows, found):
     for n in range(len(rows)):
         position = position_of(rows[n])
         boards, others = planes(position), opponent_planes(position)
         for at in range(len(boards)):
             found[n, at] = boards[at]
             found[n, len(boards) + at] = others[at]
-        base[n] = evaluate(position)
 
 
-def seen(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what a network sees of positions, and what features say of them."""
-    found = np.zeros((len(rows), 2 * len(planes(start()))), np.uint64)
-    base = np.zeros(len(rows), np.float32)
-    write_seen(rows, found, base)
-    return found, base
+def estimates(rows: np.ndarray) -> np.ndarray:
+    """Return what the features say of labelled positions."""
+    found = np.zeros(len(rows), np.float32)
+    write_estimates(rows, found)
+    return found
+
+
+@njit(nogil=True, error_model="numpy")
+def write_estimates(rows, found):
+    for n in range(len(rows)):
+        found[n] = evaluate(position_of(rows[n]))
 
 
 def cross_entropy(scores: np.ndarray, slope: float, targets: np.ndarray) -> float:
@@ -691,7 +709,8 @@ def cross_entropy(scores: np.ndarray, slope: float, targets: np.ndarray) -> floa
 @WEIGHTS_OPTION
 def report(folder: Path, weights: Path) -> None:
     """Report how well weights predict the results of held-out games in FOLDER."""
-    _, held = read_positions(folder)
+    rows, validates = read_positions(folder)
+    held = rows[validates]
     print("\n".join(report_of(held, {"by hand": first_weights(), "these": read_weights(weights)})))
 
 

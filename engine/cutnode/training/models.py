@@ -32,6 +32,7 @@ from cutnode.training.boards import require_learnable
 from cutnode.training.designs import Design, design_for, with_terms
 from cutnode.training.fitting import (
     EPOCHS,
+    SOME,
     Course,
     Layers,
     PatternFit,
@@ -218,9 +219,7 @@ class NetworkModel:
     def fit(
         self, examples: Examples, course: Course, *, count: int, known: Layers | None = None
     ) -> Layers:
-        view = examples.inputs[:, : examples.inputs.shape[1] // self.shape.views]
-        stones = int(np.bitwise_count(view).sum(axis=1, dtype=np.int64).max())
-        weight = min(MOST_WEIGHT, LARGEST / ONE / (stones + 1))
+        weight = min(MOST_WEIGHT, LARGEST / ONE / (self._most_bits(examples.inputs) + 1))
         return fit_network(
             examples,
             course,
@@ -231,6 +230,15 @@ class NetworkModel:
             known=known,
             varied=self._varied if len(self.images) > 1 else None,
         )
+
+    def _most_bits(self, inputs: Any) -> int:
+        """Return the most bits that are set in a view of a position."""
+        count, size = inputs.shape
+        most = 0
+        for first in range(0, count, SOME):
+            views = inputs[first : first + SOME].reshape(-1, size // self.shape.views)
+            most = max(most, int(np.bitwise_count(views).sum(axis=1, dtype=np.int64).max()))
+        return most
 
     def _varied(self, inputs: Any, random: Any) -> Any:
         """Return each position as a random one of its images."""

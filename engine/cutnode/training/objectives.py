@@ -25,7 +25,8 @@ class Examples(NamedTuple):
     """Positions to learn from, a row for each."""
 
     inputs: Any
-    """The inputs: places of weights, int32, or words of bits, as bytes."""
+    """The inputs: places of weights, int32; or words of bits as bytes, in an array or in what is
+    indexed like one and makes its rows when they are read."""
     stages: Any
     base: Any
     """The fixed part of the prediction: log odds, or points."""
@@ -103,38 +104,39 @@ class NetworkObjective:
         self.views = views
         self.spread = np.float32(spread)
         self.varied = varied
-        self.words = examples.inputs.view(np.uint64)
+        self.inputs = examples.inputs
         self._pool = ThreadPoolExecutor(min(PARTS, os.cpu_count() or 1))
         self._gradients: list[Any] = []
 
     def begin_epoch(self, random: Any) -> None:
         if self.varied is not None:
-            self.words = self.varied(self.examples.inputs, random).view(np.uint64)
+            self.inputs = self.varied(self.examples.inputs, random)
 
     def gradient(self, parameters: Any, rows: Any) -> Any:
-        self._visit(self.words, parameters, rows)
+        self._visit(self.inputs, parameters, rows)
         count = np.float32(len(rows))
         return tuple(sum(parts) / count for parts in zip(*self._gradients, strict=True))
 
     def error(self, parameters: Any, rows: Any) -> float:
-        return float(sum(self._visit(self.examples.inputs.view(np.uint64), parameters, rows)))
+        return float(sum(self._visit(self.examples.inputs, parameters, rows)))
 
-    def _visit(self, words: Any, parameters: Any, rows: Any) -> list[float]:
+    def _visit(self, inputs: Any, parameters: Any, rows: Any) -> list[float]:
         """Compute the gradients of the parts of some rows, and return their errors."""
         layers = tuple(np.asarray(each) for each in parameters)
         if not self._gradients:
             self._gradients = [tuple(map(np.zeros_like, layers)) for _ in range(PARTS)]
-        data = (words, *self.examples[1:4])
         kind = self.views, self.spread, self.decisive
 
         def visit(part: Any, gradient: Any) -> float:
-            return float(visit_network(data, part, kind, layers, gradient))
+            words = np.ascontiguousarray(inputs[part]).view(np.uint64)
+            others = (column[part] for column in self.examples[1:4])
+            return float(visit_network((words, *others), kind, layers, gradient))
 
         return list(self._pool.map(visit, np.array_split(rows, PARTS), self._gradients))
 
 
 @numba.njit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
-def visit_network(data: Any, rows: Any, kind: Any, layers: Any, gradient: Any) -> Any:
+def visit_network(data: Any, kind: Any, layers: Any, gradient: Any) -> Any:
     """Write the gradient of the summed error of positions, and return the sum."""
     words, stages, base, targets = data
     views, spread, decisive = kind
@@ -151,7 +153,7 @@ def visit_network(data: Any, rows: Any, kind: Any, layers: Any, gradient: Any) -
     by_outputs[:] = 0
     by_shifts[:] = 0
     error = 0.0
-    for row in rows:
+    for row in range(len(words)):
         stage = stages[row]
         output = shifts[stage]
         for view in range(views):
