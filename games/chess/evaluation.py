@@ -8,9 +8,9 @@ field of the position, which ``play`` updates.
 
 By default a search uses a network instead, which has learned from the pieces on their squares
 (``games/chess/planes.py``): the weights shipped with the game.  It learned the evaluation of
-Stockfish 15.1 (``games/chess/labels.py``).  Its scores are adjusted where the stronger player has
-no pawns.  Against a bare king, which its games do not reach, material and how far that king is
-driven count instead.
+Stockfish 15.1 (``games/chess/labels.py``).  Its scores count more the more pieces are left, and
+less where the stronger player has no pawns.  Against a bare king, which its games do not reach,
+material and how far that king is driven count instead.
 
 The features are well known, from Fruit (F. Letouzey, 2005), the source also of weights for two
 phases, and from Stockfish before its networks (up to version 11).  The weights are our own, from
@@ -63,6 +63,10 @@ BARE = 500
 PHASES = 24
 """The phase with all pieces: one for each knight and bishop, two for a rook, four for a queen."""
 
+END_SHARE, MORE_SHARE = 222, 3
+"""The share of a network's score that counts without pieces, and how much more for each unit of the
+phase, in 256ths.  Stockfish's search multiplies its network's score by a sum like this one."""
+
 FULL_SCALE = 64
 """The factor of an advantage, in 64ths, where nothing reduces it."""
 
@@ -78,8 +82,12 @@ def evaluate(position):
 
 @compiled
 def adjust(position, score):
-    """Reduce a network's score where pieces alone cannot win; against a bare king do without it."""
+    """Return a network's score, weighed by the pieces that are left.
+
+    It is reduced where pieces alone cannot win, and not used against a bare king.
+    """
     board = board_of(position)
+    score = score * (END_SHARE + MORE_SHARE * phase_of(board)) >> 8
     if board.pawns & (board.mine if score > 0 else board.theirs):
         return score
     if board.pawns == Bits(0) and (is_bare(board, board.mine) or is_bare(board, board.theirs)):

@@ -1,8 +1,8 @@
 """The inputs of a network in chess: a board for each kind of piece of each player.
 
 There are two views, the mover's and the other player's.  The boards of each are as its player sees
-them, with the files reversed where his king stands on the right half: what is good on one wing is
-good on the other.
+them, with the files reversed where his king stands on the left half, which is rare: what is good on
+one wing is good on the other.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def opponent_planes(position):
 @compiled
 def view_of(board):
     """Return the planes of the player whose board it is."""
-    flip = lowest_index(board.kings & board.mine) & 4 != 0
+    flip = lowest_index(board.kings & board.mine) & 4 == 0
     mine, theirs = seen(board.mine, flip), seen(board.theirs, flip)
     pawns, knights = seen(board.pawns, flip), seen(board.knights, flip)
     bishops, rooks = seen(board.bishops, flip), seen(board.rooks, flip)
