@@ -25,7 +25,8 @@ from cutnode.games.chess.boards import board_of, turned
 from cutnode.games.chess.evaluation import (
     END_SHARE,
     FULL_SCALE,
-    MORE_SHARE,
+    FULL_SHARE,
+    PHASE_SHARE,
     PHASES,
     evaluate,
     evaluate_material,
@@ -221,7 +222,7 @@ def test_scores_without_pawns_are_adjusted():
     assert 600 < adjust(far, 600) < adjust(near, 600)
     assert adjust(turned_round, -600) == -adjust(near, 600)
     with_pawn = parse_position("8/8/8/3k4/8/8/1N2P3/1N2K3 w - - 0 1")
-    assert adjust(with_pawn, 600) == 600 * (END_SHARE + 2 * MORE_SHARE) // 256
+    assert adjust(with_pawn, 600) == 600 * (END_SHARE + 2 * PHASE_SHARE) // FULL_SHARE
     assert adjust(with_pawn, -600) >= 0  # a bare king is not ahead
     assert adjust(near, 600) == adjust(near, 900)  # a network knows nothing of bare kings
 
@@ -229,9 +230,9 @@ def test_scores_without_pawns_are_adjusted():
 def test_scores_count_more_the_more_pieces_are_left():
     fewer = parse_position("4k3/pppppppp/8/8/8/8/PPPPPPPP/R3K3 w - - 0 1")
     pawns = parse_position("4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1")
-    scores = [adjust(position, 256) for position in (pawns, fewer, start())]
-    assert scores == [END_SHARE, END_SHARE + 2 * MORE_SHARE, END_SHARE + PHASES * MORE_SHARE]
-    assert adjust(start(), -256) == -adjust(start(), 256)
+    scores = [adjust(position, FULL_SHARE) for position in (pawns, fewer, start())]
+    assert scores == [END_SHARE, END_SHARE + 2 * PHASE_SHARE, END_SHARE + PHASES * PHASE_SHARE]
+    assert adjust(start(), -FULL_SHARE) == -adjust(start(), FULL_SHARE)
 
 
 def test_what_a_network_is_taught():

@@ -63,9 +63,10 @@ BARE = 500
 PHASES = 24
 """The phase with all pieces: one for each knight and bishop, two for a rook, four for a queen."""
 
-END_SHARE, MORE_SHARE = 222, 3
-"""The share of a network's score that counts without pieces, and how much more for each unit of the
-phase, in 256ths.  Stockfish's search multiplies its network's score by a sum like this one."""
+FULL_SHARE = 256
+END_SHARE, PHASE_SHARE = 222, 3
+"""The share of a network's score that counts with pawns only, and the share that each unit of the
+phase adds, in 256ths.  Stockfish 15.1 weighs its network's score by material in the same way."""
 
 FULL_SCALE = 64
 """The factor of an advantage, in 64ths, where nothing reduces it."""
@@ -87,7 +88,7 @@ def adjust(position, score):
     It is reduced where pieces alone cannot win, and not used against a bare king.
     """
     board = board_of(position)
-    score = score * (END_SHARE + MORE_SHARE * phase_of(board)) >> 8
+    score = score * (END_SHARE + PHASE_SHARE * phase_of(board)) // FULL_SHARE
     if board.pawns & (board.mine if score > 0 else board.theirs):
         return score
     if board.pawns == Bits(0) and (is_bare(board, board.mine) or is_bare(board, board.theirs)):

@@ -658,9 +658,9 @@ def train_network(
 
 
 class PositionInputs:
-    """What a network sees of labelled positions: bytes, a row for each.
+    """The network inputs of labelled positions, a row of bytes for each.
 
-    They take almost three times the memory of the positions, so they are found when they are read.
+    They are made when indexed: all of them take almost three times the memory of the positions.
     """
 
     def __init__(self, rows: np.ndarray):

@@ -25,8 +25,8 @@ class Examples(NamedTuple):
     """Positions to learn from, a row for each."""
 
     inputs: Any
-    """The inputs: places of weights, int32; or words of bits as bytes, in an array or in what is
-    indexed like one and makes its rows when they are read."""
+    """The inputs: places of weights, int32; or words of bits as bytes, in an array or in an object
+    with a shape that makes rows when indexed."""
     stages: Any
     base: Any
     """The fixed part of the prediction: log odds, or points."""
