@@ -217,4 +217,4 @@ def quiet_score(node, search):
 @compiled
 def history_score(node, move, search):
     """Return the history score of a move of the node's mover: -16384 to 16384."""
-    return search.history[node.mover * HISTORY_SIZE + move % HISTORY_SIZE]
+    return np.int64(search.history[node.mover * HISTORY_SIZE + move % HISTORY_SIZE])

@@ -161,9 +161,9 @@ def search_dtype(cls: Any, techniques: Sequence[Technique] = ()) -> np.dtype[Any
         ("root_excluded", np.int64),  # number of root moves that are not searched (multi-PV)
         ("root_excluded_moves", np.int64, (moves,)),
         ("killers", np.int64, (2 * (plies + 1),)),  # two for each ply
-        ("history", np.int64, (2 * HISTORY_SIZE,)),
+        ("history", np.int16, (2 * HISTORY_SIZE,)),
         ("history_weight", np.int64, (2 * HISTORY_SIZE,)),  # how often each move was tried
-        ("countermoves", np.int64, (2 * HISTORY_SIZE,)),
+        ("countermoves", np.uint16, (2 * HISTORY_SIZE,)),
         ("continuation_history", np.int16, (PATTERNS**2 if defines(cls, "pattern") else 1,)),
         ("kept", np.int64),  # address of the evaluation's data for each ply
         ("excluded_move", np.int64, (plies + 1,)),  # the hash move, during a singular search

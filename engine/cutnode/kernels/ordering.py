@@ -125,7 +125,7 @@ def refutations(search, previous, mover, ply):
     """Return the killers and the countermove of a node: they are the same for all its moves."""
     countermove = np.int64(NO_MOVE)
     if previous != NO_MOVE:
-        countermove = search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE]
+        countermove = np.int64(search.countermoves[mover * HISTORY_SIZE + previous % HISTORY_SIZE])
     return Refutations(search.killers[2 * ply], search.killers[2 * ply + 1], countermove)
 
 
@@ -134,7 +134,7 @@ def learned_score(search, refuting, move, index, mover, ply):
     """Return the score of a move by what the search has learned: killers, countermoves, history."""
     # A technique that is off has learned nothing.  Moves whose numbers are equal modulo the size
     # of the history share an entry: that is rare, and affects only the order.
-    score = search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE]
+    score = np.int64(search.history[mover * HISTORY_SIZE + move % HISTORY_SIZE])
     if search.use_continuation_history:
         score += continuation_score(search, index, ply)
     # Bonuses are on the scale of history, for games differ in what these moves are worth.  Killers
