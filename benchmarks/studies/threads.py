@@ -42,7 +42,7 @@ PROOFS = {
 """Games whose starts df-pn decides in a tenth of a second to twelve seconds, and the winners."""
 
 SEARCHED, DEPTH = 40, 17
-"""The number of openings of chess, and how deep they are searched: .1 to .8 s each."""
+"""The number of openings of chess, and how deep they are searched: about .1 s each."""
 
 PLAYOUTS = {
     "tictactoe": 200_000,
